@@ -309,7 +309,7 @@ BROKEN = {
     "makes nothing": ("true", "cannot build in"),
     "makes no library": (
         'for last; do :; done; shift $(($# - 2)); echo text > "$1"',
-        "makes cannot be loaded",
+        "builds cannot be loaded",
     ),
     "dies": ("kill -9 $$", "failed"),
     "speaks no UTF-8": ("printf '\\377' >&2; exit 1", "failed"),
@@ -407,7 +407,10 @@ def test_a_build_in_the_background_that_fails_is_done_without(
         assert run.info["execution"]["by"] == "bytecode"
         np.testing.assert_array_equal(run.angle("rod"), interpreted)
     assert len(caplog.messages) == 1
-    assert "bytecode goes on" in caplog.messages[0] and "broken-cc failed" in caplog.messages[0]
+    assert (
+        "runs continue as bytecode" in caplog.messages[0]
+        and "broken-cc failed" in caplog.messages[0]
+    )
 
 
 @pytest.mark.builds_in_background

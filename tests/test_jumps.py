@@ -12,7 +12,7 @@ import pytest
 from both_backends import both_backends
 
 import varimech as vm
-from varimech.backends.chain_calls import ChainCalls, Trouble
+from varimech.backends.chain_calls import AttemptFailure, ChainCalls
 from varimech.backends.failures import NO_CONVERGENCE
 from varimech.backends.jumps import Jumps
 from varimech.sensitivity.switching import jumps_of
@@ -246,7 +246,7 @@ def test_accelerations_without_a_solution_beyond_a_jump(monkeypatch: pytest.Monk
 
     def failing(self: Jumps, begin: float, end: float) -> None:
         def solve(self: ChainCalls) -> int:
-            raise Trouble(NO_CONVERGENCE)
+            raise AttemptFailure(NO_CONVERGENCE)
 
         with monkeypatch.context() as patch:
             patch.setattr(ChainCalls, "solve", solve)

@@ -208,7 +208,7 @@ class Idle(Drifting):
     ("scheme", "words"),
     [
         (Promising(), "traits promise step, projection, which it lacks; .* without rates"),
-        (Idle(), "neither step nor rates: no integrator fits; .* give way"),
+        (Idle(), "neither step nor rates: no integrator fits; .* are compliant"),
         (Bare(), "formulation 'bare': .* lacks title, suits, traits, saddle, residual_limits"),
         (ALI3P, "it is a class"),
     ],

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from varimech.backends.library_cache import LIBRARY, add_library, found_library
+from varimech.backends.library_cache import LIBRARY, add_library, find_library
 
 HEADER = """
 #include <math.h>
@@ -85,7 +85,7 @@ def built(text: str) -> Path:
         subprocess.run([*command, str(file), "-o", str(folder / LIBRARY)], check=True)
 
     key = hashlib.sha256("\0".join([*command, text]).encode()).hexdigest()[:32]
-    return found_library(key) or add_library(key, build)
+    return find_library(key) or add_library(key, build)
 
 
 class Kernel:

@@ -1,3 +1,3 @@
-"""Execution of programs of CasADi functions: interpreted, compiled to C, or CUDA. Independent of
-mechanisms.
+"""Execution of programs of CasADi functions: interpreted, compiled to C, or compiled to CUDA.
+Independent of mechanisms.
 """

@@ -2,7 +2,7 @@
    each objective) and parameters. */
 
 /* Record a step: its beginning, length and end; the states at its stages; unknowns and multipliers of iterated chains; the selection of
-   independent coordinates. To be called before its end becomes the next beginning. */
+   independent coordinates. Call it before the end of the step becomes the beginning of the next. */
 static void vm_record(vm_run *r, const vm_workspace *m, double h, double end) {
   const long long stages = r->scheme ? r->scheme->stages : 1, n = r->states, solved = r->unknowns + r->multipliers;
   double *record = r->records + (r->done - r->first_recorded) * r->record_size;
@@ -20,7 +20,7 @@ static void vm_gain(double *target, double factor, const double *x, long long co
   for (long long i = 0; i < count; ++i) target[i] += factor * x[i];
 }
 
-/* Costate of the initial state of a chain from that of its result; adds the contribution of the parameters to the gradient. `solved` are the
+/* Compute the costate of a chain's initial state from that of its result, and add the contribution of the parameters to the gradient. `solved`:
    unknowns and multipliers of an iterated chain. */
 static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, const double *solved, const double *const *settings, int count,
                     const double *costate, double *pulled) {
@@ -40,11 +40,11 @@ static void vm_pull(int chain, vm_run *r, vm_workspace *m, const double *state, 
   vm_gain(r->gradient, 1, m->contribution, r->pulled * r->columns);
 }
 
-/* Costate of positions and velocities from that of the state that rates lead to. */
+/* Compute the costate of positions and velocities from that of the state that the rates yield. */
 static void vm_pull_rates(vm_run *r, vm_workspace *m, const double *state, const double *time) {
   const int chain = r->rates ? VM_RATES : VM_STEP;
   const vm_settings s = vm_settings_at(r, time);
-  if (vm_iterated(r, chain)) { /* its unknowns are not recorded */
+  if (vm_iterated(r, chain)) { /* its unknowns are not recorded, so they are computed again */
     vm_solve(chain, r, m, state, m->Y_, s.list, s.count, m->Z, m->Z_);
     vm_keep_solved(r, m, 0);
   }
@@ -68,7 +68,7 @@ static void vm_distribute(const vm_run *r, double h, const double *weights, long
   for (long long j = 0; j < count; ++j) if (weights[j] != 0) vm_gain(costates + j * stride + shift, h * weights[j], combined, size);
 }
 
-/* Reverse a step of an implicit integrator, and the weighted integrands at its beginning. */
+/* Pull back over a step of an implicit integrator, and over the weighted integrands at its beginning. */
 static void vm_retreat_implicit(vm_run *r, vm_workspace *m, const double *record, double weight) {
   const double *const settings[] = {record + 1, r->penalty, r->values, record + 2}, *state = record + 3;
   const size_t bytes = (size_t)(r->states * r->columns) * sizeof(double);
@@ -88,7 +88,7 @@ static void vm_retreat_implicit(vm_run *r, vm_workspace *m, const double *record
   vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], state, weight, r->costate);
 }
 
-/* Reverse a step of an explicit integrator. */
+/* Pull back over a step of an explicit integrator. */
 static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages, size = n * r->columns, solved = r->unknowns + r->multipliers;
@@ -108,8 +108,8 @@ static void vm_retreat_explicit(vm_run *r, vm_workspace *m, const double *record
   memcpy(r->costate, costates, (size_t)size * sizeof(double));
 }
 
-/* Reverse the passage of a jump at the end of a step from x to y: the costate is pulled back through the accelerations there, and what it has of
-   the time of the jump is left in `shift`, for each objective. */
+/* Pull back over the passage of a jump at the end of a step from x to y: through the accelerations there. `shift` receives the derivative with
+   respect to the time of the jump, for each objective. */
 static void vm_retreat_jump(vm_run *r, vm_workspace *m, double begin, double end, const double *x, const double *y, double *shift) {
   const long long n = r->coordinates, c = r->columns, o = r->objectives;
   vm_pull_rates(r, m, y, &end);
@@ -126,7 +126,7 @@ static void vm_retreat_jump(vm_run *r, vm_workspace *m, double begin, double end
   }
 }
 
-/* Add what the time of jump i contributes to the costate at the beginning of the step across it, and to the gradient. */
+/* Add the contribution of the time of jump i to the costate at the beginning of the step across it, and to the gradient. */
 static void vm_retreat_shift(vm_run *r, vm_workspace *m, long long i, double begin, const double *x, const double *shift) {
   const long long q = 2 * r->coordinates, k = r->switches, c = r->columns;
   vm_evaluate_switches(r, m, begin, x, m->sides);
@@ -138,8 +138,8 @@ static void vm_retreat_shift(vm_run *r, vm_workspace *m, long long i, double beg
   }
 }
 
-/* Add what the samples that were taken at a place contribute to the costate of the state there, to the gradient, and, where their time moves,
-   to `shift`, for each objective. */
+/* Add the contribution of the samples taken at a place to the costate of the state there, to the gradient, and, if their time moves, to `shift`,
+   for each objective. */
 static void vm_pull_samples(vm_run *r, vm_workspace *m, double place, double time, const double *state, double *shift) {
   const long long n = r->states, c = r->columns, q = r->samples;
   int known = 0;
@@ -162,14 +162,14 @@ static void vm_pull_samples(vm_run *r, vm_workspace *m, double place, double tim
   }
 }
 
-/* Extrema at the end of a run, and what they contribute. */
+/* Take extrema at the end of a run, and add their contributions. */
 static void vm_pull_last_samples(vm_run *r, vm_workspace *m) {
   vm_values_at(VM_SAMPLES, r, m, r->time, r->state, m->sampled);
   for (long long k = 0; k < r->samples; ++k) if (vm_exceeds(r, k, m->sampled[k])) r->sample_places[k] = VM_AT_END;
   vm_pull_samples(r, m, VM_AT_END, r->time, r->state, 0);
 }
 
-/* Reverse the event that ended a run: the costate is that of the state at its time, which moves. */
+/* Pull back over the event that ended a run: the costate is that of the state at the time of the event, which moves. */
 static void vm_retreat_stop(vm_run *r, vm_workspace *m, const double *record, double *shift) {
   const long long c = r->columns, o = r->objectives;
   const double *before = record + 3, time = record[0];
@@ -183,7 +183,7 @@ static void vm_retreat_stop(vm_run *r, vm_workspace *m, const double *record, do
   }
 }
 
-/* Reverse an event, from the state `after` it: the transpose of vm_differentiate_event. */
+/* Pull back over an event, from the state `after` it: the transpose of vm_differentiate_event. */
 static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, const double *after, long long number) {
   const long long n = r->coordinates, c = r->columns, o = r->objectives, f = (long long)vm_record_tail(r, record)[0] - 2, k = 3 * r->units;
   const double *tail = vm_record_tail(r, record), *before = record + 3, *Z = before + r->states, rate = tail[1], time = record[0];
@@ -219,7 +219,7 @@ static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, c
   }
   memcpy(vm_modes(r), tail + 3, (size_t)r->modes * sizeof(double));
   if (r->samples) vm_pull_samples(r, m, 2 * (double)number, time, before, f >= 0 ? shift : 0);
-  if (f < 0) return; /* at the start of a run, whatever the parameters, or nothing happens there */
+  if (f < 0) return; /* nothing happens, or it happens at the start of a run whatever the parameters */
   vm_unit_gradient(r, m, time, before);
   const double *of_state = m->unit_slopes + f * r->states, *of_parameters = m->unit_slopes + k * (r->states + r->parameters) + f * r->numbers;
   for (long long i = 0; i < o; ++i) {
@@ -228,7 +228,7 @@ static void vm_retreat_event(vm_run *r, vm_workspace *m, const double *record, c
   }
 }
 
-/* Reverse a passage; of an implicit scheme also the weighted integrands at the end of the step before it. */
+/* Pull back over a passage; for an implicit scheme also over the weighted integrands at the end of the step before it. */
 static void vm_retreat_passage(vm_run *r, vm_workspace *m, const double *record, long long number, double weight) {
   const double *row = r->passage_rows + ((long long)r->passages[number] - 1) * r->passage_size;
   const double *const settings[] = {r->penalty, row, r->values, record};
@@ -243,7 +243,7 @@ static void vm_retreat_passage(vm_run *r, vm_workspace *m, const double *record,
   if (weight != 0) vm_pull_objectives(VM_INTEGRANDS + 2, r, m, record[0], record + 3, weight, r->costate);
 }
 
-/* Reverse all recorded steps; r->state is the end of the last one. Includes final terms if r->to_end, and the assembly if r->from_start. */
+/* Pull back over all recorded steps; r->state is the end of the last one. Includes final terms if r->to_end, and the assembly if r->from_start. */
 static int vm_retreat(vm_run *r, vm_workspace *m) {
   const long long count = r->done - r->first_recorded;
   const double *records = r->records;
@@ -255,7 +255,7 @@ static int vm_retreat(vm_run *r, vm_workspace *m) {
     const double *record = records + k * r->record_size;
     const double crossed = r->crossed ? r->crossed[r->first_recorded + k + 1] : 0;
     const long long jump = crossed > 0 ? (long long)crossed : 0;
-    const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state there */
+    const double *end = k == count - 1 ? r->state : record + r->record_size + 3; /* the state after the step */
     const double length_before = k > 0 ? record[1 - r->record_size] : 0; /* an event takes no time */
     if (r->passage_size && r->passages && r->passages[r->first_recorded + k + 1] != 0) {
       vm_retreat_passage(r, m, record, r->first_recorded + k + 1, r->scheme ? 0 : length_before / 2);

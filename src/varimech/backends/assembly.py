@@ -7,34 +7,34 @@ from __future__ import annotations
 import numpy as np
 
 from .bound import bound
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .failures import StartFailure
 from .step_log import StepLog
 from .workspace import Workspace
 
 
 class Assembly:
-    """The guess, the penalty that it sets, and the initial state."""
+    """Assembly of the initial state: the guess, the penalty factors that it sets, and the state."""
 
     def __init__(self, workspace: Workspace):
         self._workspace = w = workspace
         q = w.program.coordinates
         self.guess, self._anchor = np.zeros(q), np.zeros(q)
         self.unknowns = np.zeros(sum(w.program.solved_sizes))
-        """Unknowns and multipliers with which the guess was assembled."""
+        """Unknowns and multipliers of the assembled state."""
         arguments = [self._anchor, w.inputs.nominal, w.time]
         self._set_penalty = bound(w.program.penalty, arguments, [w.penalty])
 
     def begin(self, log: StepLog) -> None:
-        """Assemble the initial state, or take the given one, as the first stage.
+        """Assemble the initial state, or copy the given one, to the first stage.
 
         Raises:
-            StartFailure: if no state fits the guess.
+            StartFailure: if no initial state is found from the guess.
         """
         w, i = self._workspace, self._workspace.inputs
-        given = i.state if i.guess is None else i.guess
-        assert given is not None
-        self.guess[: given.size] = given[: self.guess.size]
+        initial = i.state if i.guess is None else i.guess
+        assert initial is not None
+        self.guess[: initial.size] = initial[: self.guess.size]
         self._anchor[:] = self.guess
         if i.anchor is not None:
             self._anchor[: i.anchor.size] = i.anchor
@@ -42,14 +42,14 @@ class Assembly:
         if i.guess is not None:
             self._assemble(log)
         else:
-            w.new[:] = given
+            w.new[:] = initial
             if i.sensitivities is not None:
                 w.new_[:, : i.sensitivities.shape[1]] = i.sensitivities
         w.keep(0)
 
     def _assemble(self, log: StepLog) -> None:
-        """Assemble from the guess, which holds for nominal values; in several continuation steps for
-        values far from these.
+        """Assemble from the guess, which is valid for nominal values; values far from nominal are
+        reached in several continuation steps.
         """
         w, i, program = self._workspace, self._workspace.inputs, self._workspace.program
         assert program.start is not None
@@ -71,7 +71,7 @@ class Assembly:
             )
             try:
                 start.solve()
-            except Trouble:
+            except AttemptFailure:
                 raise StartFailure from None
             if not np.isfinite(w.new).all() or not (start.residuals <= 1e-6).all():
                 raise StartFailure

@@ -1,4 +1,6 @@
-"""Work in the background: one thing after the other, on one core, abandoned when Python ends."""
+"""A queue of background tasks, executed one after the other by one thread and abandoned when Python
+ends.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ _log = logging.getLogger("varimech")
 
 
 class Work(threading.Event):
-    """Something that is done in the background; set when it is done, whether it worked or not.
+    """A background task; the event is set when the task has ended, whether it succeeded or not.
 
     Args:
-        task: what is to be done.
-        estimated: seconds that it will take.
+        task: function to execute.
+        estimated: its estimated duration (s).
     """
 
     def __init__(self, task: Callable[[], None], estimated: float):
@@ -30,11 +32,11 @@ class Work(threading.Event):
 
     @property
     def seconds(self) -> float:
-        """That it has taken so far; 0 while it waits for others."""
+        """Time that the task has taken so far (s); 0 while it waits for others."""
         return 0.0 if self._began is None else time.monotonic() - self._began
 
     def execute(self) -> None:
-        """Do it; an error must not end the thread that others wait for."""
+        """Execute the task; an error must not end the thread that other tasks wait for."""
         self._began = time.monotonic()
         try:
             self._task()
@@ -45,7 +47,7 @@ class Work(threading.Event):
 
 
 class _Worker:
-    """A thread that does what is put into its queue."""
+    """A thread that executes the tasks of its queue."""
 
     def __init__(self) -> None:
         self.waiting: queue.SimpleQueue[Work] = queue.SimpleQueue()
@@ -62,11 +64,11 @@ _worker: _Worker | None = None
 
 
 def in_background(task: Callable[[], None], estimated: float = 0.0) -> Work:
-    """Do something when what was asked for before is done.
+    """Queue a task, to be executed when all tasks queued before have ended.
 
     Args:
-        task: what is to be done.
-        estimated: seconds that it will take.
+        task: function to execute.
+        estimated: its estimated duration (s).
     """
     global _worker
     if _worker is None:
@@ -77,7 +79,7 @@ def in_background(task: Callable[[], None], estimated: float = 0.0) -> Work:
 
 
 def after_fork(reset: Callable[[], None]) -> None:
-    """Call something in forked processes, which have no such thread."""
+    """Call a function in forked processes, which do not inherit the thread."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=reset)
 
@@ -90,7 +92,7 @@ def _begin_anew() -> None:
 
 @show_beside_bars
 def _build_text() -> str:
-    """The build that is under way, if any."""
+    """Describe the build in progress, if there is one."""
     work = None if _worker is None else _worker.current
     if work is None or work.is_set():
         return ""

@@ -1,5 +1,5 @@
-"""Sweeps backwards over interpreted runs; adjoint.c does the same, operation by operation.
-Everything recorded is kept.
+"""Reverse sweeps over interpreted runs; adjoint.c does the same, operation by operation. All
+records are kept in memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .units import Units
 
 
 class Backward:
-    """The costate and the gradient, and calls bound to them."""
+    """Costate and gradient of a reverse sweep, and the calls bound to them."""
 
     def __init__(
         self,
@@ -35,9 +35,11 @@ class Backward:
         self.program, self.inputs = program, inputs
         self.guess, self.start_unknowns = guess, start_unknowns
         self.crossed: list[int] = []
-        """Jumps that the steps have passed, from 1 on, by number of the step."""
+        """For each step the number of the jump that it passes, from 1 on; 0 or negative if nothing
+        jumps.
+        """
         self.samples: Samples | None = None
-        """Where samples were taken."""
+        """Samples of the run, with the places where they were taken."""
         self.switches = (
             None
             if program.switching is None
@@ -55,7 +57,7 @@ class Backward:
         n, row, q = program.state_size, program.costate_row, program.coordinates
         self.costate, self.gradient = np.zeros((n, row)), np.zeros((program.pulled, row))
         self.contribution = np.zeros((program.pulled, row))
-        self.given, self.pulled = np.zeros((n, row)), np.zeros((n, row))
+        self.costate_in, self.pulled = np.zeros((n, row)), np.zeros((n, row))
         self.step, self.time, self.chosen = np.zeros(1), np.zeros(1), np.zeros(q)
         self.state, self.solved = np.zeros(n), np.zeros(sum(program.solved_sizes))
         self.combined = np.zeros(2 * q)
@@ -79,17 +81,23 @@ class Backward:
         if program.impact is not None:
             self._impact = self._bound(program.impact, self.combined, bare)
         if program.passage is not None:
-            self.data, self.over = np.zeros(program.passage.size), np.zeros(self.combined.size)
+            self.data, self.passage_state = (
+                np.zeros(program.passage.size),
+                np.zeros(self.combined.size),
+            )
             rows = program.state_size + program.objective_count
-            self.given_over = np.zeros((rows, program.costate_row))
+            self.passage_costate = np.zeros((rows, program.costate_row))
             settings = [penalty, self.data, inputs.parameters, self.time]
-            self._over = self._bound(program.passage.chain, self.over, settings, self.given_over)
+            self._pull_passage = self._bound(
+                program.passage.chain, self.passage_state, settings, self.passage_costate
+            )
 
     def _bind_objectives(self) -> None:
         o, parameters = self.program.objectives, self.inputs.parameters
         measured = o.integrands.numel_in(0)
         self.measure_pulled = np.zeros((measured, self.program.costate_row))
-        self.own_contribution = self.contribution[: parameters.size]  # without that of time
+        # without the contribution of time
+        self.own_contribution = self.contribution[: parameters.size]
         arguments = [self.state[:measured], parameters, self.time]
         results = [self.measure_pulled, self.own_contribution]
         self._integrands, self._finals = (
@@ -102,13 +110,13 @@ class Backward:
         chain: ChainFunctions,
         state: np.ndarray,
         settings: list[np.ndarray],
-        given: np.ndarray | None = None,
+        costate_in: np.ndarray | None = None,
     ) -> Call:
-        """From `given`, the costate of a chain's result, to `pulled` (as much of it as the chain's
-        state takes), and the contribution.
+        """Bind the pullback of a chain: from `costate_in`, the costate of the chain's result, to
+        `pulled` (as many entries as the chain's state has), and the contribution to the gradient.
         """
         assert chain.pullback is not None
-        given = self.given if given is None else given
+        costate_in = self.costate_in if costate_in is None else costate_in
         arguments, pulled = [state], self.pulled.reshape(-1)[: state.size * self.pulled.shape[1]]
         if chain.iterate is not None:
             unknowns, multipliers = (chain.iterate.numel_out(k) for k in range(2))
@@ -116,15 +124,15 @@ class Backward:
             arguments += [self.solved[:unknowns], self.solved[most : most + multipliers]]
         if chain.linearise is None:
             return bound(
-                chain.pullback, [*arguments, given, *settings], [pulled, self.contribution]
+                chain.pullback, [*arguments, costate_in, *settings], [pulled, self.contribution]
             )
         coefficients = np.zeros(chain.linearise.numel_out(0))
         linearise = bound(chain.linearise, [*arguments, *settings], [coefficients])
         assert isinstance(
             chain.pullback, ca.Function
-        )  # written out, as there are coefficients for it
+        )  # an unrolled function, since there are coefficients for it
         every = all_columns(chain.pullback, self.program.objective_count, 1)
-        pull = bound(every, [coefficients, given], [pulled, self.contribution])
+        pull = bound(every, [coefficients, costate_in], [pulled, self.contribution])
 
         def both() -> None:
             linearise()
@@ -133,7 +141,9 @@ class Backward:
         return both
 
     def sweep(self, records: list[AnyRecord], end: np.ndarray) -> np.ndarray:
-        """From the state at the end of a run back to its start; dψ/dρ (objective, parameter)."""
+        """Sweep from the state at the end of a run back to its start; return dψ/dρ (objective,
+        parameter).
+        """
         last = records[-1]
         self._measure(self._finals, last.end, end, 1.0, self.costate)
         self._pull_last_samples(last.end, end)
@@ -163,7 +173,11 @@ class Backward:
         self.time[0] = 0.0
         self._pull_samples(AT_START, records[0].states[0], None)
         if self.inputs.guess is not None:
-            self.time[0], self.given[:], self.solved[:] = 0.0, self.costate, self.start_unknowns
+            self.time[0], self.costate_in[:], self.solved[:] = (
+                0.0,
+                self.costate,
+                self.start_unknowns,
+            )
             self._start()
             self.gradient += self.contribution
         o = self.program.objective_count
@@ -181,14 +195,16 @@ class Backward:
         costate[: len(self.measure_pulled)] += weight * self.measure_pulled
         self.gradient[: len(self.own_contribution)] += weight * self.own_contribution
 
-    def _rates(self) -> None:
-        """Back through rates from `combined`; what these are iterated with is not recorded."""
+    def _pull_through_rates(self) -> None:
+        """Pull back through the rates at `combined`. The unknowns of iterated rates are not
+        recorded, so they are computed again.
+        """
         if self._motion.chain.iterated:
             self.solved[:] = self._motion.solved_at(self.combined)
         self._pull_rates()
 
     def _back(self, r: Record, length_before: float) -> None:
-        """Back over a step."""
+        """Pull back over a step."""
         if self.tables is not None:
             self._explicit(r, self.tables)
             return
@@ -198,17 +214,17 @@ class Backward:
         self._measure(self._integrands, r.begin, r.states[0], weight, self.costate)
 
     def _short(self, r: Record) -> None:
-        """Back over a step that rates at its beginning took."""
+        """Pull back over a short step, which used the rates at its beginning."""
         n, h = self.program.coordinates, r.length
-        self.time[0], self.given[:] = r.end, self.costate
+        self.time[0], self.costate_in[:] = r.end, self.costate
         self.combined[:] = ahead(r.states[0], n, h)
-        self._rates()
+        self._pull_through_rates()
         self.gradient += self.contribution
-        back = self.pulled[: 2 * n].copy()
+        pulled_part = self.pulled[: 2 * n].copy()
         self.costate[:] = 0.0
-        self.costate[: 2 * n] += back
-        self.costate[n : 3 * n] += h * back
-        self.costate[2 * n : 3 * n] += h * h / 2 * back[:n]
+        self.costate[: 2 * n] += pulled_part
+        self.costate[n : 3 * n] += h * pulled_part
+        self.costate[2 * n : 3 * n] += h * h / 2 * pulled_part[:n]
 
     def _implicit(self, r: Record) -> None:
         self.step[0], self.time[0], self.state[:], self.solved[:] = (
@@ -217,7 +233,7 @@ class Backward:
             r.states[0],
             r.solved[0],
         )
-        self.given[:] = self.costate
+        self.costate_in[:] = self.costate
         self._step()
         self.gradient += self.contribution
         self.costate[:] = self.pulled
@@ -225,11 +241,11 @@ class Backward:
     def _across(
         self, r: Record, length_before: float, switches: Switches, i: int, after: np.ndarray
     ) -> None:
-        """Back over a step across jump i, from the state after it."""
+        """Pull back over a step across jump i, from the state after it."""
         n, o, before = self.program.coordinates, self.program.objective_count, r.states[0]
         self.chosen[:], self.time[0], self.combined[:] = r.chosen, r.end, after[: 2 * n]
-        self.given[:] = self.costate
-        self._rates()
+        self.costate_in[:] = self.costate
+        self._pull_through_rates()
         self.gradient += self.contribution
         self.costate[:] = 0.0
         self.costate[: 2 * n] = self.pulled[: 2 * n]
@@ -245,26 +261,26 @@ class Backward:
         self._back(r, length_before)
         rate = switches.at(r.begin, before)[2, i]
         switches.differentiate(r.begin, before)
-        self.costate[: 2 * n, :o] -= np.outer(switches.slopes[0][i], shift / rate)
-        of_parameters = np.outer(switches.slopes[2][i], shift / rate)
+        self.costate[: 2 * n, :o] -= np.outer(switches.gradients[0][i], shift / rate)
+        of_parameters = np.outer(switches.gradients[2][i], shift / rate)
         self.gradient[: len(of_parameters), :o] -= of_parameters
 
     def _passage(self, r: PassageRecord) -> None:
-        """Back over a passage of an event."""
+        """Pull back over the passage of an event."""
         program, (n, row) = self.program, self.costate.shape
         passage, o = program.passage, program.objective_count
         assert passage is not None
         modes = slice(passage.mode_place, passage.mode_place + passage.modes)
         self.inputs.parameters[modes] = r.row[: passage.modes]
-        self.given_over[:n], self.given_over[n:] = self.costate, np.eye(o, row)
+        self.passage_costate[:n], self.passage_costate[n:] = self.costate, np.eye(o, row)
         self.time[0], self.data[:] = r.begin, r.row
-        self.over[:] = r.states[0, : self.over.size]
-        self._over()
+        self.passage_state[:] = r.states[0, : self.passage_state.size]
+        self._pull_passage()
         self.gradient += self.contribution
-        self._pass_on(program.coordinates)
+        self._replace_costate(program.coordinates)
 
     def _event(self, r: EventRecord, after: np.ndarray) -> None:
-        """Back over an event, from the state after it: the transpose of `events`."""
+        """Pull back over an event, from the state after it: the transpose of `events`."""
         n, o = self.program.coordinates, self.program.objective_count
         before, z = r.states
         shift, moves = np.zeros(o), r.function >= 0
@@ -273,32 +289,33 @@ class Backward:
             shift += self._stop_shift(before)
         else:
             self._pull_samples(2 * r.number + 1, after, shift if moves else None)
-            self.time[0], self.combined[:], self.given[:] = r.end, z[: 2 * n], self.costate
-            self._rates()
+            self.time[0], self.combined[:], self.costate_in[:] = r.end, z[: 2 * n], self.costate
+            self._pull_through_rates()
             self.gradient += self.contribution
-            self._pass_on(n)
+            self._replace_costate(n)
             shift -= self._integrands_at(after) + after[n : 3 * n] @ self.costate[: 2 * n, :o]
             if r.kind:
-                self.combined[:], self.given[:] = before[: 2 * n], self.costate
+                self.combined[:], self.costate_in[:] = before[: 2 * n], self.costate
                 self._impact()
                 self.gradient += self.contribution
                 if self.program.along_time:
                     shift += self.contribution[-1, :o]
-                self._pass_on(n)
+                self._replace_costate(n)
             self.units.modes[:] = r.modes
             shift += self._integrands_at(before) + before[n : 3 * n] @ self.costate[: 2 * n, :o]
         self.units.modes[:] = r.modes
         self._pull_samples(2 * r.number, before, shift if moves else None)
-        if not moves:  # at the start of a run, whatever the parameters, or nothing happens there
+        # nothing happens, or it happens at the start of a run whatever the parameters
+        if not moves:
             return
         self.units.differentiate(r.end, before)
-        self.costate[:, :o] -= np.outer(self.units.slopes[0][r.function], shift / r.rate)
-        of_parameters = np.outer(self.units.slopes[2][r.function], shift / r.rate)
+        self.costate[:, :o] -= np.outer(self.units.gradients[0][r.function], shift / r.rate)
+        of_parameters = np.outer(self.units.gradients[2][r.function], shift / r.rate)
         self.gradient[: len(of_parameters), :o] -= of_parameters
 
     def _stop_shift(self, before: np.ndarray) -> np.ndarray:
-        """What the time of the event that ended the run contributes: the costate is that of the state
-        there.
+        """Return the contribution of the time of the event that ended the run; the costate is that
+        of the state at this time.
         """
         o, final_time = self.program.objective_count, self.program.objectives.final_time
         assert final_time is not None
@@ -309,7 +326,7 @@ class Backward:
         )
 
     def _pull_samples(self, place: int, state: np.ndarray, shift: np.ndarray | None) -> None:
-        """Add what samples that were taken at a place contribute to the costate of the state there, to
+        """Add the contributions of samples taken at a place to the costate of the state there, to
         the gradient, and to `shift` where their time moves.
         """
         samples = self.samples
@@ -319,14 +336,16 @@ class Backward:
         motion = None if shift is None else self._motion.at(state)
         for k in taken:
             factors = samples.factors[:, k]
-            o, of_parameters = factors.size, samples.slopes[2][k]
-            self.costate[:, :o] += np.outer(samples.slopes[0][k], factors)
+            o, of_parameters = factors.size, samples.function_gradients[2][k]
+            self.costate[:, :o] += np.outer(samples.function_gradients[0][k], factors)
             self.gradient[: of_parameters.size, :o] += np.outer(of_parameters, factors)
             if shift is not None and motion is not None:
-                shift += factors * float(samples.slopes[0][k] @ motion + samples.slopes[3][k, 0])
+                shift += factors * float(
+                    samples.function_gradients[0][k] @ motion + samples.function_gradients[3][k, 0]
+                )
 
     def _pull_last_samples(self, time: float, state: np.ndarray) -> None:
-        """Extrema at the end of a run, and what they contribute."""
+        """Take extrema at the end of a run, and add their contributions."""
         if self.samples is None:
             return
         self.time[0] = time
@@ -335,8 +354,8 @@ class Backward:
                 self.samples.places[k] = AT_END
         self._pull_samples(AT_END, state, None)
 
-    def _pass_on(self, n: int) -> None:
-        """The costate of positions and velocities as that of a state."""
+    def _replace_costate(self, n: int) -> None:
+        """Make the pulled-back costate of positions and velocities the costate of the state."""
         self.costate[:] = 0.0
         self.costate[: 2 * n] = self.pulled[: 2 * n]
 
@@ -355,14 +374,14 @@ class Backward:
                 (r.end if i == t.stages else min(r.begin + t.c[i] * h, r.end)),
                 r.solved[i - 1],
             )
-            self.given[:] = self.costate if i == t.stages else costates[i]
+            self.costate_in[:] = self.costate if i == t.stages else costates[i]
             (self._step if i == t.stages else self._pull_rates)()
             self.gradient += self.contribution
-            back = self.pulled[: 2 * n]
-            costates[0, : 2 * n] += back
+            pulled_part = self.pulled[: 2 * n]
+            costates[0, : 2 * n] += pulled_part
             for j in range(i):
                 if weights[j] != 0:
-                    costates[j, n : 3 * n] += h * weights[j] * back
+                    costates[j, n : 3 * n] += h * weights[j] * pulled_part
             if t.b[i - 1] != 0:
                 self._measure(
                     self._integrands,

@@ -1,17 +1,19 @@
-"""Many runs of one program, for rows of parameter values: on the processor, or on a GPU.
+"""Many runs of one program for rows of parameter values, on the processor or on a GPU.
 
-This file stands alone: it needs numpy, and cupy for GPUs. `varimech export` puts it, as run.py,
-beside a program's source and its description, so that these runs can be had where Varimech is not:
+This file stands alone: it needs numpy, and cupy for GPUs. `varimech export` copies it, as run.py,
+beside the source and the description of a program, so that its runs need no installed Varimech:
 
-    python run.py                          check this machine against the results the bundle came with
-    python run.py samples.csv results.csv  a run for each row; columns are parameters, those left
-    out stay nominal
+    python run.py                          compare this machine with the results in the bundle
+    python run.py samples.csv results.csv  execute one run for each row; columns are parameters,
+                                           omitted ones stay nominal
 
-Results are those at the last time, with derivatives ("dpsi/dL") where the bundle has them, and
-whether a run was good. It failed where it broke off, where
-joints came apart, or where parameters are not what the mechanism takes: their bounds and what
-bundle.json says beside them. What it lists as not checked is up to you. In Python:  from run import
-Bundle;  Bundle(".").run({"L": [1.0, 1.01]})["psi"]
+Results are those at the last time, with derivatives ("dpsi/dL") if the bundle has them, and whether
+the run was good. A run fails if it breaks off, if joints come apart, or if parameters are invalid
+for the mechanism: bundle.json lists their bounds and further rules. It also lists conditions that
+nothing checks: check them yourself. In Python:
+
+    from run import Bundle
+    Bundle(".").run({"L": [1.0, 1.01]})["psi"]
 """
 
 from __future__ import annotations
@@ -31,12 +33,12 @@ from typing import Any
 import numpy as np
 
 DONE = 0
-"""Status of a run that went well."""
+"""Status of a run that succeeded."""
 OUTCOMES = ("objectives", "gradients", "residuals", "status")
 INPUTS = ("values", "reach", "independent")
 STEPS = ("given_steps", "kept_steps")
 SHARE = 0.8
-"""Of a GPU's free memory that results of one launch may take."""
+"""Share of a GPU's free memory that the results of one launch may take."""
 
 RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "finite": np.isfinite,
@@ -45,14 +47,14 @@ RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "non-negative": lambda x: x >= 0,
     "share": lambda x: (x >= 0) & (x <= 1),
 }
-"""What a parameter may have to follow."""
+"""Rules that parameter values may have to follow."""
 AGREEMENT = 1e-9
-"""Relative difference from the results the bundle came with that is only rounding."""
+"""Largest relative difference from the results in the bundle that counts as rounding."""
 
 
 class Batch:
-    """What runs share, as plain data (see `description` in sampler.py), and the record by which the
-    driver finds it.
+    """Data that runs share (see `description` in sampler.py), and the record by which the driver
+    finds it.
 
     Args:
         description, fields: see `sampler.py`.
@@ -72,8 +74,8 @@ class Batch:
             int(description["sizes"]["numbers"]),
         )
         self.given, self.kept = (int(description.get(name, 0)) for name in STEPS)
-        """Numbers behind the parameters of a row, which give its steps; most steps whose ends are
-        kept.
+        """Numbers behind the parameters of a row that give the steps of its run, and most steps
+        whose ends are kept.
         """
         record = np.dtype(fields, align=True)
         pointers = [(name, np.uintp) for name in (*INPUTS, *OUTCOMES)]
@@ -81,16 +83,16 @@ class Batch:
         job = [("common", record), *pointers, ("rows", np.int64), *steps]
         self._job = np.dtype(job, align=True)
         self.arrays = {name: np.array(a, dtype=float) for name, a in description["arrays"].items()}
-        """What all runs only read."""
+        """Arrays that all runs only read."""
 
     @property
     def run_size(self) -> int:
-        """Bytes of what one run takes and yields."""
+        """Size of the arguments and results of one run (bytes)."""
         results = self.rows * self.objectives * (1 + self.parameters)
         return 8 * (self.parameter_set + self.given + self.kept + results + 4)
 
     def empty(self, count: int, zeros: Callable[..., Any] = np.zeros) -> dict[str, Any]:
-        """Where so many runs write to."""
+        """Allocate the results of `count` runs."""
         shape = (count, self.rows, self.objectives)
         taken = {"taken": zeros((count, self.kept + 3))} if self.kept else {}
         return {
@@ -102,15 +104,15 @@ class Batch:
         } | ({"states_stored": self._no_states(count)} if self.states else {})
 
     def _no_states(self, count: int) -> np.ndarray:
-        """NaN where a run stores nothing, after an event that ends it."""
+        """Allocate stored states, NaN where a run stores none after an event that ends it."""
         return np.full((count, self.rows, int(self.description["sizes"]["states"])), np.nan)
 
     def working(self, count: int, empty: Callable[..., Any] = np.empty) -> dict[str, Any]:
-        """Where so many runs keep what nobody wants to know later: nowhere."""
+        """Allocate working arrays of `count` runs whose contents are not results: none."""
         return {}
 
     def job(self, addresses: Mapping[str, int]) -> np.ndarray:
-        """The record, with arrays at these addresses."""
+        """Return the record of a job with arrays at these addresses."""
         job = np.zeros((), dtype=self._job)
         common = job["common"]
         names = common.dtype.names or ()
@@ -126,8 +128,8 @@ class Batch:
 
 
 class Processor:
-    """Runs on the processor by a compiled library; each call takes one core, and others may go on
-    beside it.
+    """Runs on the processor by a compiled library; each call takes one core, and calls of other
+    threads may run concurrently.
     """
 
     def __init__(
@@ -142,23 +144,23 @@ class Processor:
         self._call.argtypes, self._call.restype = [ctypes.c_void_p, ctypes.c_longlong], None
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Outcomes for rows of values of all parameters."""
-        found = self.batch.empty(len(rows))
+        """Return the results of rows of values of all parameters."""
+        results = self.batch.empty(len(rows))
         arrays = {
             **self.batch.arrays,
             "values": np.ascontiguousarray(rows, dtype=float),
-            **found,
+            **results,
             **self.batch.working(len(rows)),
         }
         job = self.batch.job(
             {**self._tables, **{name: a.ctypes.data for name, a in arrays.items()}}
         )
         self._call(job.ctypes.data, len(rows))
-        return found
+        return results
 
 
 class Gpu:
-    """Runs on a GPU by a kernel that NVRTC builds; as many at a launch as its memory holds."""
+    """Runs on a GPU by a kernel that NVRTC builds; a launch has as many runs as the memory holds."""
 
     def __init__(self, batch: Batch, source: str, entry: str = "vm_sample_all"):
         import cupy
@@ -170,33 +172,34 @@ class Gpu:
         )
         self._arrays = {name: cupy.asarray(a) for name, a in batch.arrays.items()}
         self._launch: dict[str, int] = batch.description["launch"]
-        """Threads and samples of a block, blocks for the same samples, and bytes of shared memory."""
+        """Threads and samples of a block, blocks for the same samples, and bytes of shared memory.
+        """
         if self._launch["shared"]:
             self._kernel.max_dynamic_shared_size_bytes = self._launch["shared"]
         has = cupy.cuda.Device().attributes
         resident = int(has["MultiProcessorCount"]) * int(has["MaxThreadsPerMultiProcessor"])
         self._reserved = resident * int(self._kernel.local_size_bytes)
-        """Bytes that the driver will take at the first launch: arrays of as many runs as the GPU
-        can have under way, derivatives among them.
+        """Memory (bytes) that the driver takes at the first launch: arrays of as many runs as the
+        GPU executes concurrently, derivatives included.
         """
 
     @property
     def most(self) -> int:
-        """How many runs fit at once."""
+        """Number of runs whose results fit into memory."""
         return max(1, int(SHARE * (self._free - self._reserved)) // self.batch.run_size)
 
     @property
     def _free(self) -> int:
-        """Bytes."""
+        """Free memory of the GPU (bytes)."""
         pool = self._cupy.get_default_memory_pool()
         return int(self._cupy.cuda.Device().mem_info[0]) + int(pool.free_bytes())
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Outcomes for rows of values of all parameters. Where memory is short after all, because
-        others use the GPU, too, half as many runs are launched at once.
+        """Return the results of rows of values of all parameters. If memory is short because others
+        use the GPU, too, half as many runs are launched at once.
 
         Raises:
-            MemoryError: if there is not enough for these, either.
+            MemoryError: if memory does not suffice for these, either.
         """
         parts, most, first, halved = [self.batch.empty(0)], self.most, 0, False
         while first < len(rows):
@@ -217,7 +220,7 @@ class Gpu:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _attempt(self, rows: np.ndarray) -> dict[str, np.ndarray] | None:
-        """Outcomes of one launch; None where memory is short."""
+        """Return the results of one launch; None if memory is short."""
         try:
             outcomes = self.launch(self._cupy.asarray(rows, dtype=float))
             return {name: self._cupy.asnumpy(a) for name, a in outcomes.items()}
@@ -227,13 +230,13 @@ class Gpu:
             raise
 
     def launch(self, values: Any) -> dict[str, Any]:
-        """The same with values, and outcomes, that are on the GPU; all at once."""
+        """Launch runs for values on the GPU, all at once; results stay on the GPU."""
         cupy, count = self._cupy, len(values)
-        found = self.batch.empty(count, cupy.zeros)
+        results = self.batch.empty(count, cupy.zeros)
         arrays = {
             **self._arrays,
             "values": cupy.ascontiguousarray(values),
-            **found,
+            **results,
             **self.batch.working(count, cupy.empty),
         }
         job = cupy.asarray(
@@ -249,13 +252,13 @@ class Gpu:
             (job, np.int64(count)),
             shared_mem=block["shared"],
         )
-        self._reserved = 0  # it is not free any more
-        return found
+        self._reserved = 0  # the driver has taken it
+        return results
 
 
 def lacks_memory(error: Exception) -> bool:
-    """Whether an error says that memory is short: cupy's pool, the runtime and the driver each have
-    their own.
+    """Return whether an error reports a lack of memory: cupy's pool, the runtime and the driver
+    each have their own error.
     """
     words = str(error).lower().replace("_", " ")
     return isinstance(error, MemoryError) or "out of memory" in words
@@ -279,59 +282,61 @@ class Bundle:
 
     @property
     def names(self) -> list[str]:
-        """Of results: objectives, and their derivatives with respect to parameters."""
+        """Names of results: objectives, and their derivatives with respect to parameters."""
         objectives = [o["name"] for o in self.about["objectives"]]
         return objectives + [f"d{o}/d{p}" for o in objectives for p in self.about["wrt"]]
 
     def run(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """For values of parameters by name, each a list: objectives and derivatives by name,
-        (sample, time), not a number where a run failed.
+        """Run for values of parameters by name, each a number or a list.
+
+        Returns:
+            Objectives and derivatives by name, (sample, time), NaN where a run failed.
         """
         rows = self._rows(values)
         fit = self._allowed(rows)
         results = np.full((len(rows), len(self.times), len(self.names)), np.nan)
         if fit.any():
-            found, (position, velocity) = self._execute(rows[fit]), self.about["limits"]
-            residuals = found["residuals"]
+            outcomes, (position, velocity) = self._execute(rows[fit]), self.about["limits"]
+            residuals = outcomes["residuals"]
             good = (
-                (found["status"] == DONE)
+                (outcomes["status"] == DONE)
                 & (residuals[:, 0] <= position)
                 & (residuals[:, 1] <= velocity)
             )
-            every = _side_by_side(found["objectives"], found["gradients"])
+            every = _side_by_side(outcomes["objectives"], outcomes["gradients"])
             good &= np.isfinite(every).all(axis=(1, 2))
             every[~good] = np.nan
             results[fit] = every
         return {name: results[:, :, k] for k, name in enumerate(self.names)}
 
     def _rows(self, values: Mapping[str, Any]) -> np.ndarray:
-        """Values of all parameters, a row a run."""
+        """Return the values of all parameters, one row for each run."""
         unknown = set(values) - set(self.nominal)
         if unknown:
             raise SystemExit(
                 f"no parameter is called {sorted(unknown)}; there are {list(self.nominal)}"
             )
-        given = {}
+        arrays = {}
         for name, value in values.items():
             try:
-                given[name] = np.asarray(value, dtype=float)
+                arrays[name] = np.asarray(value, dtype=float)
             except (TypeError, ValueError):
                 raise SystemExit(f"values of {name!r} must be numbers") from None
-        lengths = {name: a.size for name, a in given.items() if a.ndim}
-        if len(set(lengths.values())) > 1 or any(a.ndim > 1 for a in given.values()):
+        lengths = {name: a.size for name, a in arrays.items() if a.ndim}
+        if len(set(lengths.values())) > 1 or any(a.ndim > 1 for a in arrays.values()):
             raise SystemExit(
                 f"parameters need as many values each, or one number; there are {lengths}"
             )
         count = next(iter(lengths.values()), 1)
         columns = [
-            np.broadcast_to(given.get(name, np.array(nominal)), count)
+            np.broadcast_to(arrays.get(name, np.array(nominal)), count)
             for name, nominal in self.nominal.items()
         ]
         modes = [np.zeros(count)] * (self.about["batch"]["sizes"]["numbers"] - len(columns))
         return np.stack([*columns, *modes], axis=1).astype(float)
 
     def _allowed(self, rows: np.ndarray) -> np.ndarray:
-        """Which rows keep to the bounds of parameters, and to what else each has to follow."""
+        """Return which rows satisfy the bounds and rules of all parameters."""
         fit = np.isfinite(rows).all(axis=1)
         for column, p in zip(rows.T, self.about["parameters"], strict=False):
             low, high = p["bounds"]
@@ -343,14 +348,14 @@ class Bundle:
         return fit
 
     def check(self) -> float:
-        """The largest relative difference from the results the bundle came with."""
+        """Return the largest relative difference from the results in the bundle."""
         sample = self.about["check"]
-        found = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=False)))
+        results = self.run(dict(zip(self.nominal, np.array(sample["values"]).T, strict=False)))
         gradients = sample["gradients"]
         expected = np.array(sample["results"])
         if gradients is not None:
             expected = _side_by_side(expected, np.array(gradients))
-        got = np.stack(list(found.values()), axis=-1)
+        got = np.stack(list(results.values()), axis=-1)
         size = np.abs(expected).max(axis=(0, 1), keepdims=True)
         return (
             float(np.nanmax(np.abs(got - expected) / np.where(size > 0, size, 1.0)))
@@ -360,7 +365,7 @@ class Bundle:
 
 
 def _side_by_side(objectives: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """(sample, time, objectives and derivatives)"""
+    """Concatenate objectives and derivatives: (sample, time, objectives and derivatives)."""
     samples, times, count, parameters = gradients.shape
     return np.concatenate(
         [objectives, gradients.reshape(samples, times, count * parameters)], axis=2
@@ -377,14 +382,14 @@ def _processor(batch: Batch, source: str, flags: list[str]) -> Processor:
         if subprocess.run(
             [compiler, *flags, str(text), "-o", str(library), "-lm"], check=False
         ).returncode:
-            raise SystemExit(f"{compiler} cannot build the program; what it says stands above")
+            raise SystemExit(f"{compiler} cannot build the program; see its messages above")
         loaded = ctypes.CDLL(str(library))  # it stays loaded when the file is gone
     loaded.vm_scheme_table.restype = ctypes.c_void_p
     return Processor(batch, loaded, {"scheme": loaded.vm_scheme_table() or 0})
 
 
 def main(arguments: list[str]) -> int:
-    """See above."""
+    """Execute the command line; see the module."""
     if len(arguments) not in (0, 2):
         print(__doc__)
         return 2
@@ -424,7 +429,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _read(path: Path) -> dict[str, list[float]]:
-    """Columns of numbers by name."""
+    """Read columns of numbers by name."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             header, *rows = list(csv.reader(file)) or [[]]

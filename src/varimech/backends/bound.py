@@ -1,5 +1,5 @@
-"""Functions bound to arrays: called again and again without copies. Plans are carried out here by
-NumPy, CasADi and SciPy.
+"""Functions bound to arrays: called repeatedly without copies. Plans are executed here by NumPy,
+CasADi and SciPy.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ Call = Callable[[], None]
 def bound(
     function: ca.Function | Plan, arguments: list[np.ndarray], results: list[np.ndarray]
 ) -> Call:
-    """A call of a function on fixed arrays, without copies."""
+    """Return a call of a function on fixed arrays, without copies."""
     if isinstance(function, Plan):
         return _bound_plan(function, arguments, results)
     return _bound_function(function, arguments, results)
 
 
 def evaluated(function: ca.Function | Plan, *arguments: np.ndarray) -> list[np.ndarray]:
-    """Results of one call."""
+    """Evaluate a function once and return its results."""
     results = [np.zeros(function.numel_out(k)) for k in range(function.n_out())]
     bound(function, list(arguments), results)()
     return results
 
 
 class Evaluation:
-    """A function evaluated again and again, also from several threads."""
+    """A function that is evaluated repeatedly, also from several threads."""
 
     def __init__(self, function: ca.Function | Plan, arguments: int):
         self._arguments = [np.zeros(function.numel_in(k)) for k in range(arguments)]
@@ -43,7 +43,7 @@ class Evaluation:
         self._lock = Lock()
 
     def __call__(self, *arguments: np.ndarray) -> list[np.ndarray]:
-        """Results of one call."""
+        """Evaluate the function once and return its results."""
         with self._lock:
             for own, given in zip(self._arguments, arguments, strict=True):
                 own[:] = given.ravel()
@@ -54,7 +54,7 @@ class Evaluation:
 def _bound_function(
     function: ca.Function, arguments: list[np.ndarray], results: list[np.ndarray]
 ) -> Call:
-    """A call of a CasADi function on fixed arrays (its matrices stand by columns)."""
+    """Bind a CasADi function to fixed arrays (its matrices are stored by columns)."""
     buffer: Any
     buffer, call = function.buffer()
     for k, array in enumerate(arguments):
@@ -65,7 +65,7 @@ def _bound_function(
 
 
 class _Bound:
-    """Keeps what the buffer points to, which it does not own."""
+    """A call that keeps alive the arrays that its buffer points to but does not own."""
 
     def __init__(self, buffer: Any, call: Call, arrays: list[np.ndarray]):
         self._kept = (buffer, arrays)
@@ -76,16 +76,15 @@ class _Bound:
 
 
 def _bound_plan(plan: Plan, arguments: list[np.ndarray], results: list[np.ndarray]) -> Call:
-    """A call of a plan on fixed arrays."""
+    """Bind a plan to fixed arrays."""
     bases = [np.zeros(plan.workspace), np.concatenate([np.zeros(0), *plan.constants])]
     bases += [_flat(array) for array in (*arguments, *results)]
     inverses: dict[int, Any] = {}
     calls = [_operation(operation, bases, inverses) for operation in plan.operations]
 
     def execute() -> None:
-        with np.errstate(
-            all="ignore"
-        ):  # who asked for it looks whether it is finite, as with compiled code
+        # non-finite results are detected by the caller, as with compiled code
+        with np.errstate(all="ignore"):
             for call in calls:
                 call()
 
@@ -108,8 +107,8 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
     kernel, calls = operation.kernel, count * operation.width
     mapped = kernel.map(kernel.name(), "serial", calls, [], [])
     gathered = [np.zeros(mapped.numel_in(k)) for k in range(len(inputs))]
-    found = [np.zeros(mapped.numel_out(k)) for k in range(len(outputs))]
-    call = _bound_function(mapped, gathered, found)
+    computed = [np.zeros(mapped.numel_out(k)) for k in range(len(outputs))]
+    call = _bound_function(mapped, gathered, computed)
     reads = [
         (a, bases[p.vector.base], _places(operation, p, k < (operation.shared or 0)))
         for k, (a, p) in enumerate(zip(gathered, inputs, strict=True))
@@ -121,7 +120,7 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
             np.array([p.vector.offset]) if p.mode == Mode.LARGEST else _places(operation, p),
             p.mode,
         )
-        for a, p in zip(found, outputs, strict=True)
+        for a, p in zip(computed, outputs, strict=True)
     ]
 
     def execute() -> None:
@@ -140,8 +139,8 @@ def _map(operation: Map, bases: list[np.ndarray]) -> Call:
 
 
 def _places(operation: Map, port: Port, shared: bool = False) -> np.ndarray:
-    """Indices, within the base, of the numbers that a port passes to the kernel, call by call: all
-    columns of an element, then those of the next one.
+    """Return the indices, within the base, of the numbers that a port passes to the kernel, call by
+    call: all columns of an element, then those of the next element.
     """
     rows = port.element_rows(operation.count)[:, None, :] * port.vector.width
     columns = np.zeros(operation.width, int) if shared else np.arange(operation.width)
@@ -149,7 +148,7 @@ def _places(operation: Map, port: Port, shared: bool = False) -> np.ndarray:
 
 
 def _map_in_turn(operation: Map, bases: list[np.ndarray]) -> Call:
-    """One element after the other."""
+    """Bind a map whose elements are executed one after the other."""
 
     def single(port: Port, k: int) -> Port:
         table = (
@@ -177,17 +176,17 @@ def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -
     from scipy.sparse.linalg import splu
 
     pattern, first = factors.pattern, factors.values.offset
-    rows, columns, where = _positions(pattern, symmetric=factors.symmetric)
+    rows, columns, places = _positions(pattern, symmetric=factors.symmetric)
     order = np.lexsort((rows, columns))
     starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=pattern.size))])
 
     def execute() -> None:
         A = csc_matrix(
-            (workspace[first + where[order]], rows[order], starts),
+            (workspace[first + places[order]], rows[order], starts),
             shape=(pattern.size, pattern.size),
         )
         try:
-            # as in plan.c: rows are in order already, and nothing is exchanged
+            # as in plan.c: rows are in elimination order already, and there is no pivoting
             inverse = splu(
                 A,
                 permc_spec="NATURAL",
@@ -202,7 +201,7 @@ def _factor(factors: Factors, workspace: np.ndarray, inverses: dict[int, Any]) -
 
 
 def _positions(pattern: Pattern, *, symmetric: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row and column of every entry, and where it stands among the stored ones."""
+    """Return row, column and storage index of every entry."""
     n, nu = pattern.size, pattern.upper.size
     diagonal = np.arange(n)
     upper_rows = np.repeat(diagonal, np.diff(pattern.upper_start))

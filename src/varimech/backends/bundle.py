@@ -21,13 +21,13 @@ from .sampler import Sampler
 
 TARGETS = {"c": "program.c", "cuda": "kernel.cu"}
 CHECKED = 16
-"""Runs whose results go into a bundle, for a check on the machine that it is used on."""
+"""Number of runs whose results are stored in a bundle, for a check on the machine that uses it."""
 
 
 def write_bundle(
     folder: Path, sampler: Sampler, target: str, about: Mapping[str, Any]
 ) -> list[Path]:
-    """Write the files of a bundle; `about` is what it says of the mechanism."""
+    """Write the files of a bundle; `about` describes the mechanism."""
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
     if sampler.native.kernels.loops:
@@ -81,7 +81,7 @@ def write_bundle(
 
 
 def _values_nearby(sampler: Sampler) -> np.ndarray:
-    """Some sets of values close to the nominal ones that go well."""
+    """Return a few parameter sets close to the nominal one whose runs succeed."""
     nominal = sampler.inputs.nominal
     shares = np.random.default_rng(0).uniform(-0.01, 0.01, (CHECKED, nominal.size))
     rows = nominal * (1 + shares)
@@ -98,6 +98,6 @@ def _c_source(sampler: Sampler) -> str:
     table = "&vm_table" if sampler.native.scheme else "0"
     offer = f"VM_EXPORT const void *vm_scheme_table(void) {{ return {table}; }}\n"
     native, files = sampler.native, ("scheme.c", *DRIVER, *HOST)
-    functions = native.functions_source(split=True)  # all of them: a bundle has no bytecode
+    functions = native.functions_source(split=True)  # all functions: a bundle has no bytecode
     driver = [definitions(), *map(driver_text, files)]
     return "\n".join([functions, *driver, scheme_source(native.scheme, "const"), offer])

@@ -1,5 +1,5 @@
-/* Functions as data: a bytecode is the list of scalar instructions of a function, as CasADi has it (bytecode.py reads it off). This source is the same for
-   every program, so a library of it executes any program without a compiler; results are those of generated code to the last bit.
+/* Functions as data: bytecode is the list of scalar instructions of a function, as CasADi stores them (read by bytecode.py). This source is the
+   same for every program, so one library executes any program without a compiler; results equal those of generated code to the last bit.
 
    The operations are CasADi's, by the numbers that bytecode.py defines as VM_OP_…. */
 
@@ -11,7 +11,7 @@ typedef struct { int operation, to, a, b; } vm_instruction; /* a and b: places; 
 typedef struct vm_bytecode {
   const vm_instruction *code;
   long long count;
-  long long shared, blocks, lanes; /* of a column function: see columns.py; lanes = 1 for any other */
+  long long shared, blocks, lanes; /* of a column function: see columns.py; lanes = 1 for any other function */
 } vm_bytecode;
 
 static double vm_constant(const vm_instruction *i) {
@@ -20,7 +20,7 @@ static double vm_constant(const vm_instruction *i) {
   return x;
 }
 
-/* operations that are neither moves nor the four rules of arithmetic */
+/* operations that are neither moves nor basic arithmetic */
 static double vm_operation(int operation, double a, double b) {
   switch (operation) {
     case VM_OP_EXP: return exp(a);
@@ -61,7 +61,7 @@ static double vm_operation(int operation, double a, double b) {
     case VM_OP_EXPM1: return expm1(a);
     case VM_OP_HYPOT: return hypot(a, b);
     case VM_OP_REMAINDER: return remainder(a, b);
-    default: return NAN; /* bytecode.py refuses functions with other operations */
+    default: return NAN; /* bytecode.py rejects functions with other operations */
   }
 }
 
@@ -83,7 +83,7 @@ static void vm_interpret_scalars(const vm_bytecode *t, const double *const *arg,
   }
 }
 
-/* the same for column functions, one block of LANES columns after the other */
+/* Interpret column functions, one block of LANES columns after the other. */
 #define VM_INTERPRET_COLUMNS(LANES) \
   static void vm_interpret_##LANES##_columns(const vm_bytecode *t, const double *const *arg, double *const *res, double *work) { \
     typedef double vector __attribute__((vector_size(8 * LANES), aligned(8))); \

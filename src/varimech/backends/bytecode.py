@@ -2,8 +2,8 @@
 (bytecode.c, complex_step.c).
 
 An instruction is four 32-bit integers: operation, destination, and two operands (for a constant its
-8 bytes). This is the layout in which CasADi serialises them; reading one by one through its
-interface takes 10 µs each, the whole array a tenth of that.
+8 bytes). This is the layout in which CasADi serialises instructions: reading them one by one
+through its interface takes 10 µs each, reading the whole array a tenth of that.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ INSTRUCTION = np.dtype([(name, np.int32) for name in ("operation", "to", "a", "b
 
 
 class NotInterpretable(Exception):
-    """A function has an operation that the interpreters lack."""
+    """A function contains an operation that the interpreters do not support."""
 
 
 def bytecode_of(function: ca.Function, interpreter: str = "bytecode.c") -> np.ndarray:
-    """The instructions of a function of scalar expressions.
+    """Return the instructions of a function of scalar expressions.
 
     Raises:
-        NotInterpretable: if the interpreter does not know one of them.
+        NotInterpretable: if the interpreter does not support one of them.
     """
     bytecode = _instructions(function)
     known = np.isin(bytecode["operation"], list(operations(interpreter).values()))
@@ -59,24 +59,24 @@ def _instructions(function: ca.Function) -> np.ndarray:
 
 
 def places_of(bytecode: np.ndarray) -> int:
-    """Number of places that bytecode needs."""
+    """Return the number of places that bytecode needs."""
     results = bytecode["operation"] != ca.OP_OUTPUT
     return int(bytecode["to"][results].max(initial=-1)) + 1
 
 
 def _simplified(bytecode: np.ndarray) -> np.ndarray:
-    """Bytecode without repetitions, which CasADi's elimination of common subexpressions takes a
-    hundred times as long for; unchanged without a compiler.
+    """Return bytecode without repeated instructions; CasADi's elimination of common subexpressions
+    would take a hundred times as long. Without a compiler, the bytecode is returned unchanged.
     """
     try:
         library = _simplifier()
     except BuildError:
         return bytecode
-    given, out = np.ascontiguousarray(bytecode), np.empty_like(bytecode)
+    instructions, out = np.ascontiguousarray(bytecode), np.empty_like(bytecode)
     count = library.vm_simplify(
-        ctypes.c_void_p(given.ctypes.data),
-        given.size,
-        places_of(given),
+        ctypes.c_void_p(instructions.ctypes.data),
+        instructions.size,
+        places_of(instructions),
         ctypes.c_void_p(out.ctypes.data),
     )
     return bytecode if count < 0 else out[:count].copy()
@@ -90,7 +90,7 @@ def _simplifier() -> ctypes.CDLL:
 
 @cache
 def operations(interpreter: str = "bytecode.c") -> dict[str, int]:
-    """CasADi's numbers of the operations that an interpreter knows, by name."""
+    """Return CasADi's numbers of the operations that an interpreter supports, by name."""
     text = Path(__file__).with_name(interpreter).read_text(encoding="utf-8")
     names = dict.fromkeys(re.findall(r"VM_OP_([A-Z][A-Z0-9_]*)", text))
     return {name: int(getattr(ca, f"OP_{name}")) for name in names}
@@ -98,13 +98,13 @@ def operations(interpreter: str = "bytecode.c") -> dict[str, int]:
 
 @cache
 def operation_definitions() -> str:
-    """`#define VM_OP_NAME number` for each of them."""
+    """Return `#define VM_OP_NAME number` for each operation."""
     return "\n".join(f"#define VM_OP_{name} {number}" for name, number in operations().items())
 
 
 def _serialised(function: ca.Function, count: int) -> np.ndarray | None:
-    """The instructions within the serialised function; None if they are not found there, which
-    another version of CasADi may bring about.
+    """Return the instructions within the serialised function, or None if they are not found there,
+    which may happen with another version of CasADi.
     """
     nibbles = np.frombuffer(function.serialize().encode("ascii"), np.uint8) - ord("a")
     data = (nibbles[0::2] | (nibbles[1::2] << 4)).astype(np.uint8).tobytes()
@@ -125,7 +125,7 @@ def _instruction(function: ca.Function, k: int) -> tuple[int, int, int, int]:
     if operation == ca.OP_CONST:
         a, b = np.array([function.instruction_constant(k)]).view(np.int32).tolist()
         return operation, to[0], a, b
-    given = function.instruction_input(k)
+    sources = function.instruction_input(k)
     if operation == ca.OP_OUTPUT:
-        return operation, to[0], given[0], to[1]
-    return operation, to[0], given[0], given[-1]
+        return operation, to[0], sources[0], to[1]
+    return operation, to[0], sources[0], sources[-1]

@@ -1,5 +1,5 @@
-"""C of large functions, in pieces: a compiler's time grows faster than linearly with the length of a
-function, so that one of 38,000 instructions takes five times as long as the same in pieces.
+"""C code of large functions, split into pieces: a compiler's time grows faster than linearly with
+the length of a function, so that one of 38,000 instructions takes five times as long as its pieces.
 
 A piece reads the places that are live at its beginning from the work vector into variables, and
 writes back those that later pieces read. Operations and their order are those of the bytecode, so
@@ -15,13 +15,14 @@ from ..stages.plan import lanes, row_length
 from .bytecode import INSTRUCTION, bytecode_of, operations
 
 LONGEST = 8000
-"""Instructions of a function that is left in one piece, as CasADi writes it: those of the spatial
-slider-crank with derivatives ran 11 to 27 % slower in pieces, and compile within seconds anyway.
+"""Longest function (instructions) that is left in one piece, as CasADi writes it: those of the
+spatial slider-crank with derivatives ran 11 to 27 % slower in pieces, and compile within seconds
+anyway.
 """
 PIECE = 150
-"""Instructions of a piece. The gradient of a double wishbone (75,000 instructions in steps) takes gcc
--O2 9.6 s in pieces of 150, 11.9 s of 300, 13 s of 500; a call takes 27 ms each. Pieces of 75 compile
-no faster, and calls take 31 ms.
+"""Instructions of a piece. The gradient of a double wishbone (75,000 instructions in steps) takes
+gcc -O2 9.6 s in pieces of 150, 11.9 s of 300, 13 s of 500; a call takes 27 ms each. Pieces of 75
+compile no faster, and calls take 31 ms.
 """
 UNARY = ("EXP", "LOG", "SQRT", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "FLOOR", "CEIL", "FABS",
          "ERF", "SINH", "COSH", "TANH", "ASINH", "ACOSH", "ATANH", "LOG1P", "EXPM1")  # fmt: skip
@@ -51,22 +52,22 @@ FORMS = {
     **{name: f"{name.lower()}({{a}})" for name in UNARY},
     **{name: f"{name.lower()}({{a}},{{b}})" for name in BINARY},
 }
-"""Operations of scalars as C, as in bytecode.c."""
+"""C expressions of scalar operations, as in bytecode.c."""
 OF_VECTORS = ("ASSIGN", "LIFT", "ADD", "SUB", "MUL", "DIV", "NEG", "SQ", "TWICE")
-"""Those that the compiler knows for vectors, too."""
+"""Operations that the compiler supports for vectors, too."""
 
 
 def in_pieces(function: ca.Function, columns: int | None = None, shared: int = 0) -> str | None:
-    """C functions of the pieces of a function, and one of its name that calls them.
+    """Return C functions of the pieces of a function, and one under its name that calls them.
 
     Args:
-        function: with scalar instructions.
+        function: function of scalar instructions.
         columns: number of columns of a column function (`columns.py`), else None.
-        shared: its leading arguments that all columns share.
+        shared: number of its leading arguments that all columns share.
 
     Returns:
         The text; None where the function is small, or a column function has an operation that
-        vectors lack.
+        vectors do not support.
     """
     if function.n_instructions() <= LONGEST:
         return None
@@ -106,18 +107,20 @@ def in_pieces(function: ca.Function, columns: int | None = None, shared: int = 0
 def with_live_places(
     pieces: list[np.ndarray],
 ) -> list[tuple[np.ndarray, list[int], list[int]]]:
-    """Each piece with the places that it reads from before it, and those that later ones read."""
+    """Return each piece with the places that it reads and earlier pieces wrote, and the places that
+    it writes and later pieces read.
+    """
     flows = [_flow(piece) for piece in pieces]
     live: set[int] = set()
-    found = []
+    with_live = []
     for piece, (read, written) in zip(reversed(pieces), reversed(flows), strict=True):
-        found.append((piece, sorted(read), sorted(live & written)))
+        with_live.append((piece, sorted(read), sorted(live & written)))
         live = (live - written) | read
-    return found[::-1]
+    return with_live[::-1]
 
 
 def _flow(piece: np.ndarray) -> tuple[set[int], set[int]]:
-    """Places that a piece reads before it writes them, and those that it writes."""
+    """Return the places that a piece reads before it writes them, and those that it writes."""
     read: set[int] = set()
     written: set[int] = set()
     number = operations()
@@ -140,7 +143,7 @@ def _body(
     blocks: int,
     shared: int | None,
 ) -> list[str]:
-    """Statements of a piece; `shared` is None for scalars."""
+    """Return the statements of a piece; `shared` is None for scalars."""
     forms = {number: FORMS.get(name, "") for number, name in names.items()}
     number = operations()
     constants = piece.view(np.dtype([*[(n, np.int32) for n in ("o", "t")], ("x", "<f8")]))["x"]

@@ -1,23 +1,24 @@
 /* Data of a run, calls of generated functions, and execution of chains. This source is the same for every program.
 
-   In the machine it is preceded by bytecode.c and plan.c, and generated functions are those of a program's own library (library.c). In programs
-   for GPUs, and in bundles, it is preceded by the generated functions, which vm_call_generated calls by number, by plan.c, and by the kernels
-   of plans, listed in vm_maps. */
+   In the machine it follows bytecode.c and plan.c, and generated functions are those of a program's own library (library.c). In programs for GPUs,
+   and in bundles, it follows the generated functions, which vm_call_generated calls by number, plan.c, and the kernels of plans, listed in
+   vm_maps. */
 
 enum { VM_DONE = 0, VM_NO_CONVERGENCE, VM_NOT_FINITE, VM_NO_MEMORY, VM_NOT_ASSEMBLED, VM_UNDERFLOW, VM_AT_SINGULARITY, VM_AMPLIFIED, VM_STALLED, VM_CROSSING,
        VM_OVERLAP, VM_UNSETTLED, VM_ENDLESS, VM_SETTLE };
-enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* of a step, an assembly, rates, an impact or a passage */
+enum { VM_PREDICT, VM_ITERATE, VM_FINISH, VM_TANGENT, VM_LINEARISE, VM_PULLBACK, VM_PER_CHAIN };  /* functions of a step, an assembly, rates, an impact or a passage */
 enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMPACT = 3 * VM_PER_CHAIN, VM_PASSAGE = 4 * VM_PER_CHAIN, VM_PENALTY = 5 * VM_PER_CHAIN, VM_JACOBIAN, VM_INTEGRANDS,
-       VM_FINALS = VM_INTEGRANDS + 3,  /* both are followed by their tangent and their pullback */
+       VM_FINALS = VM_INTEGRANDS + 3,  /* followed by their tangent and their pullback, like the integrands */
        VM_SWITCHING = VM_FINALS + 3, VM_SWITCHING_GRADIENT, VM_UNITS, VM_UNIT_GRADIENT, VM_SAMPLES, VM_SAMPLE_GRADIENT, VM_FINAL_TIME };
 
-/* Sizes. `parameters` are those of the gradient; derivatives of the state have rows of length `row`. rates: whether there are rates beside the step;
-   selects: whether independent coordinates are selected; sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
-   0 without a reverse sweep; pulled: number of all parameters; measured: entries of a state that objectives read; record_size: numbers in a step
-   record; switches: functions whose sign decides about jumps, those of forces first; units: contacts, frictions and stated events; samples:
-   functions whose values at events, or extrema, are wanted; actions: of stated events; modes: numbers at the end of the parameters that change at events; seed_rows: rows of `seeds`, the last for time, 0 where time has none; passage_size: numbers in a row of data of a passage, 0 where
-   there are none; passage_modes of them are modes before, or after it, which stand in the parameters from mode_place on. Then sizes of the working storage. In GPU code they, and
-   the scheme, are constants. */
+/* Sizes. parameters: those of the gradient. row: length of a row of derivatives of the state. rates: whether there are rates besides the step.
+   selects: whether independent coordinates are selected. sharp: whether to stop where rounding is amplified. columns: length of a row of costates,
+   0 without a reverse sweep. pulled: number of all parameters. measured: entries of a state that objectives read. record_size: numbers in a step
+   record. switches: functions whose signs locate jumps, those of forces first. units: contacts, frictions and stated events. samples: functions
+   whose values at events, or extrema, are requested. actions: actions of stated events. modes: numbers at the end of the parameters that change at
+   events. seed_rows: rows of `seeds`, the last one for time; 0 without a seed for time. passage_size: numbers in a row of data of a passage, 0
+   without passages. passage_modes: number of modes before a passage, and after it, which are stored among the parameters from mode_place on. The
+   sizes of the working storage follow. In GPU code all sizes, and the scheme, are constants. */
 #ifndef VM_SIZES
 #define VM_SCHEME const vm_scheme *scheme;
 #define VM_SIZES \
@@ -28,7 +29,7 @@ enum { VM_STEP = 0, VM_START = VM_PER_CHAIN, VM_RATES = 2 * VM_PER_CHAIN, VM_IMP
   long long numbers, penalties, stages, arguments, results, integers, reals, bases, workspace;
 #endif
 
-/* a generated function; a call of one of a vector of samples by its number */
+/* a generated function; a call of a function of vectors of samples by its number */
 typedef int (*vm_function)(const double **arg, double **res, long long *iw, double *w, int memory);
 typedef void (*vm_lane_call)(int function, const double *const *arg, double *const *res, double *w);
 typedef void (*vm_lane_map_call)(int map, long long count, long long width, long long columns, const vm_port *ports, double *const *bases,
@@ -40,12 +41,12 @@ typedef struct vm_run {
   VM_SCHEME                              /* NULL for implicit steps */
   VM_SIZES
   const double *seeds;                   /* derivatives of the parameters */
-  const double *guess;                   /* of the assembly; NULL if state and state_sensitivity are given */
+  const double *guess;                   /* guess of the assembly; NULL if state and state_sensitivity are given */
   const double *anchor;                  /* positions that set the penalty; NULL: the initial ones */
   double *state, *state_sensitivity;     /* in: at the first step; out: at the last completed one */
-  double *integral, *integral_gradient;  /* ψ without its final term, ψ' likewise, so far */
-  double *values;                        /* of all parameters; modes, at their end, change */
-  const double *nominal;                 /* they set the penalty */
+  double *integral, *integral_gradient;  /* ψ without its final term, and ψ', so far */
+  double *values;                        /* values of all parameters; modes, at their end, change */
+  const double *nominal;                 /* nominal values, which set the penalty */
   double *penalty;
   double *chosen;                        /* 1 for independent coordinates, otherwise 0 */
   double duration, step, tolerance;      /* s; equal steps unless there is a tolerance or `ends` */
@@ -55,14 +56,14 @@ typedef struct vm_run {
   const double *ends;                    /* given step ends, from 0 on; otherwise NULL */
   const double *outputs;                 /* output times, from the second on; NULL for every `stride`-th step and the last */
   double *taken;                         /* ends of all completed steps, or NULL */
-  double *crossed;                       /* for each completed step, the switch whose side it changed, from 1 on, negative where nothing jumps, or 0; or NULL */
-  const double *unit_table;              /* for each unit: its kind, the contact of friction, the place of its first mode, direction and whether it resets, of events */
-  const double *action_table;            /* for each action: its event, the place of a mode and its value; a negative place ends the run */
-  const double *sample_table, *sample_factors; /* for each sample its kind, unit and occurrence; for each objective, what it has of each sample */
+  double *crossed;                       /* for each completed step, the switch that changed sides, from 1 on, negative if nothing jumps, or 0; or NULL */
+  const double *unit_table;              /* for each unit: kind, contact of a friction, place of its first mode, direction and kind of reset of an event */
+  const double *action_table;            /* for each action: event, place of a mode and its value; a negative place ends the run */
+  const double *sample_table, *sample_factors; /* for each sample its kind, unit and occurrence; for each objective, the factor of each sample */
   double *event_sides;                   /* for each unit, whether the function of a stated event is negative; then its largest magnitude so far */
-  double *sample_values, *sample_gradient, *sample_places, *sample_counts; /* of each sample: value, derivatives, where it was taken, occurrences so far */
+  double *sample_values, *sample_gradient, *sample_places, *sample_counts; /* for each sample: value, derivatives, place where it was taken, number of occurrences so far */
   double *triggers;                      /* for each completed step, the unit whose mode ends there, from 1 on, -1 at the start of a run, or 0; or NULL */
-  double *notes;                         /* for each of these what events.py lists; or NULL */
+  double *notes;                         /* log of each event, see `Trajectory.notes`; or NULL */
   double *mode_log;                      /* modes after each event, by the number of its step; or NULL */
   const double *passages, *passage_rows; /* for each given step that is a passage the number of its row of data, from 1 on, else 0; NULL without passages */
   long long probe_count;
@@ -80,29 +81,29 @@ typedef struct vm_run {
   double *records, *start_unknowns;      /* step records from number `first_recorded` on, or NULL; solution of the assembly */
   double *costate, *gradient;            /* derivatives of objectives with respect to the current state of the sweep, and to parameters, by rows */
   double time, proposal, position_scale, velocity_scale;
-  double kept_proposal;                  /* proposed step before a piece end shortened it */
+  double kept_proposal;                  /* proposed step before the end of a piece shortened it */
   double longer;                         /* longest step that a jump has shortened since the last one */
   double contact_length, contact_speed, contact_force, rest_tolerance; /* scales of contacts; impacts slower than a share of the speed have no restitution */
-  double sought_short, value_short, rate_short, sought_long, value_long, rate_long; /* lengths of steps on both sides of an event that is sought */
-  double short_step;                     /* length up to which accelerations at the beginning take a step of an implicit integrator */
-  double event_time;                     /* of the last event, one of `events_there` */
-  double check_time;                      /* time of the last progress check, at `check_tries` attempted steps */
-  long long sought, attempts, events_there, culprit, stopped; /* unit whose event is sought, or -1; the unit that a failure is about; whether an event has ended the run */
+  double sought_short, value_short, rate_short, sought_long, value_long, rate_long; /* step lengths on both sides of an event that is sought, with values and rates of its function */
+  double short_step;                     /* length up to which a step of an implicit integrator uses the accelerations at its beginning */
+  double event_time;                     /* time of the last event, one of `events_there` at that time */
+  double check_time;                      /* time of the last progress check, after `check_tries` attempted steps */
+  long long sought, attempts, events_there, culprit, stopped; /* unit whose event is sought, or -1; unit that causes a failure; whether an event has ended the run */
   long long piece, check_tries;
-  long long watches, grid;               /* whether given steps are shortened to end at events; how many of them have been taken then */
+  long long watches, grid;               /* whether given steps are shortened to end at events; number of given steps completed then */
   long long at_steps, passed;            /* whether only ends of steps are stored, the first at or after each output time; the next output time */
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */
   long long done, rejected, selections, iterations;
   long long status;
-  const vm_function *functions;          /* those of the library of the program, for the machine: NULL for each that is not generated, or for all */
-  vm_plan_call execute_plan;             /* likewise of that library, for plans; or NULL */
-  vm_lane_call lane_functions;           /* likewise for vectors of samples: see lanes.c */
-  vm_lane_map_call lane_maps;            /* and maps of plans, or NULL */
+  const vm_function *functions;          /* for the machine, those of the program's own library: NULL for each that is not generated, or for all */
+  vm_plan_call execute_plan;             /* of that library, for plans; or NULL */
+  vm_lane_call lane_functions;           /* for vectors of samples: see lanes.c */
+  vm_lane_map_call lane_maps;            /* maps of plans for vectors of samples, or NULL */
   long long lane_bits;
 } vm_run;
 
 #ifdef VM_WIDTH
-/* What a run in a lane has of an attempted step; its stages stand in vectors until they are fetched: see lanes.c. */
+/* Attempted step of a run in a lane; its stages stay in vectors until they are fetched: see lanes.c. */
 typedef struct { double error, *sums; struct vm_vectors *vectors; int number, fetched; } vm_lane;
 #endif
 
@@ -111,26 +112,26 @@ typedef struct {
   vm_scratch scratch;
   double *workspace, *coefficients, *x, *y, *x_next, *y_next, *jacobian, *residuals, *ratio, *guess, *path_values;
   /* states at all stages (the first is the beginning of a step), at its end and at further stages, and integrands there, both with derivatives;
-     of explicit schemes combined positions and velocities, and dense output */
+     for explicit schemes combined positions and velocities, and dense output */
   double *X, *X_, *G, *G_, *Y, *Y_, *Z, *Z_, *psi, *psi_;
   double *solved;                        /* unknowns and multipliers of iterated chains, at all stages */
   double *sides, *sides_next, *slopes;   /* sides, values and rates of switching functions at both ends of a step, and their gradients */
-  double *units, *units_next, *units_sought, *unit_slopes; /* values of units at both ends of a step, directions of friction that slides, and gradients of watched functions */
-  double *unit_directions; /* the last direction of each slip of several components that was tried, and the acceleration of the slip, three numbers each; and that without friction */
+  double *units, *units_next, *units_sought, *unit_slopes; /* values of units at both ends of a step, directions of sliding, and gradients of watched functions */
+  double *unit_directions; /* for each slip of several components the last direction that was tried and the acceleration of the slip, three numbers each; then the acceleration without friction */
   double *event_before, *event_integrands, *modes_before; /* state, integrands and modes before an event */
   double *shift, *event_seeds, *event_state, *event_slopes, *event_motion; /* derivatives of its time; of parameters and time there; a state beside it, and its rates */
   double *sampled, *sample_slopes;       /* values of sampled functions, twice, and their gradients */
   double *passed, *passed_, *passed_costate; /* state and integrals after a passage, with derivatives; their costates */
-  double *costates, *pulled, *contribution; /* of a reverse sweep: at stages; latest result for a state and for parameters */
+  double *costates, *pulled, *contribution; /* of a reverse sweep: costates at stages; latest results for a state and for parameters */
 #ifdef VM_WIDTH
-  vm_lane *lane;                         /* NULL for a run by itself */
+  vm_lane *lane;                         /* NULL for a single run */
 #endif
 } vm_workspace;
 
-/* Whether steps end where their error, an event or a jump says. */
+/* Whether steps are shortened or lengthened by their error, events or jumps. */
 static int vm_chooses(const vm_run *r) { return r->tolerance > 0 || r->watches; }
 
-/* Given end of a step. */
+/* End of a given step. */
 static double vm_given_end(const vm_run *r, long long number) { return r->ends ? r->ends[number] : (double)number * r->step; }
 
 /* Whether a step of an implicit integrator is too short for it: rounding of positions over the square of its length would be an acceleration. */
@@ -145,7 +146,7 @@ static int vm_finite(const double *x, long long n) {
   return sum == 0;
 }
 
-/* whether a function is bytecode; some of a large program are, and all of the machine's that are no plans */
+/* Whether a function is bytecode: some functions of a large program are, and all of the machine's that are not plans. */
 static int vm_interpreted(const vm_run *r, int function) {
 #ifdef VM_MACHINE
   return r->plans[function].bytecode != 0;
@@ -180,7 +181,7 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
 #else
   if (vm_generated(r, function)) vm_call_generated(function, b->arg, b->res, b->iw, b->rw);
 #endif
-#ifdef VM_PLANS /* those of a GPU are part of its program */
+#ifdef VM_PLANS /* the plans of a GPU are part of its program */
   else if (vm_plans[function].code) vm_execute(vm_plans + function, 0, b, m->workspace);
 #elif !defined(VM_THREADS)
 #ifdef VM_MACHINE
@@ -189,11 +190,11 @@ static void vm_call(int function, const vm_run *r, vm_workspace *m) {
   else if (r->plans && r->plans[function].code) vm_execute(r->plans + function, vm_maps, b, m->workspace);
 #endif
 #ifdef VM_MACHINE
-  else if (r->plans[function].arguments >= 0) abort(); /* a function that has results and is not there */
+  else if (r->plans[function].arguments >= 0) abort(); /* a function that has results and is not loaded */
 #endif
 }
 
-/* Why a chain has no solution. Returns a status. */
+/* Reason why a chain has no solution. Returns a status. */
 static int vm_unsolved(const vm_workspace *m) { return *m->ratio <= VM_LARGEST ? VM_NO_CONVERGENCE : VM_NOT_FINITE; }
 
 /* Execute a chain from `state` (and S) with `count` settings to `result` (and S_result). Returns whether it converged. */
@@ -228,7 +229,7 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
   *arg++ = state;
   if (iterated) { *arg++ = m->x; *arg++ = m->y; }
   if (planned) *arg++ = S;
-  if (planned && r->seed_rows) *arg++ = r->seeds; /* of all parameters and time */
+  if (planned && r->seed_rows) *arg++ = r->seeds; /* derivatives of all parameters and time */
   memcpy(arg, settings, bytes);
   res[0] = result; res[1] = m->residuals;
   res[2] = tangent ? m->coefficients : S_result;
@@ -242,7 +243,7 @@ static int vm_solve(int chain, vm_run *r, vm_workspace *m, const double *state, 
   return 1;
 }
 
-/* values of the objectives' integrands or finals at a state, and their derivatives */
+/* Evaluate the objectives' integrands or final terms at a state, and their derivatives. */
 static void vm_evaluate_objectives(int function, vm_run *r, vm_workspace *m, const double *time, const double *state, const double *S, double *value, double *derivative) {
   if (r->objectives == 0) return;
   const double **arg = m->scratch.arg;
@@ -255,7 +256,7 @@ static void vm_evaluate_objectives(int function, vm_run *r, vm_workspace *m, con
   vm_call(function + 1, r, m);
 }
 
-/* `function` of positions: penalties, or the Jacobian of the constraints */
+/* Evaluate a function of positions: penalties, or the Jacobian of the constraints. */
 static void vm_of_positions(int function, vm_run *r, vm_workspace *m, const double *values, const double *time, const double *state, double *result) {
   m->scratch.arg[0] = state; m->scratch.arg[1] = values; m->scratch.arg[2] = time; /* a state begins with its positions */
   m->scratch.res[0] = result;

@@ -13,8 +13,8 @@ from .newton import LARGEST, converged
 from .program import ChainFunctions
 
 
-class Trouble(Exception):
-    """A step that did not work out, with the reason."""
+class AttemptFailure(Exception):
+    """A step or chain that failed, with the reason."""
 
 
 class ChainCalls:
@@ -44,20 +44,20 @@ class ChainCalls:
             self.iterate = bound(chain.iterate, [state, x, y, *settings], [x, y, self.ratio])
             arguments += [x, y]
             self._unknowns = [x, y]
-        slopes = np.zeros((state.size, S_new.shape[1])) if S is None else S
+        sensitivities = np.zeros((state.size, S_new.shape[1])) if S is None else S
         self.tangent: Callable[[], None] | None = None
         if chain.tangent is not None:
             coefficients = np.zeros(chain.tangent.numel_in(0))
             results.append(coefficients)
             every = all_columns(chain.tangent, S_new.shape[1], 1)
-            self.tangent = bound(every, [coefficients, slopes, seeds], [S_new])
+            self.tangent = bound(every, [coefficients, sensitivities, seeds], [S_new])
         elif chain.finish.n_out() == 3:
-            arguments += [slopes, seeds] if chain.seeded else [slopes]
+            arguments += [sensitivities, seeds] if chain.seeded else [sensitivities]
             results.append(S_new)
         self.finish = bound(chain.finish, [*arguments, *settings], results)
 
     def solve(self) -> int:
-        """Carry it out; returns the number of iterations."""
+        """Solve the chain; return the number of iterations."""
         iterations = self._iterate() if self.iterated else 0
         self.finish()
         if self.tangent is not None:
@@ -65,7 +65,7 @@ class ChainCalls:
         return iterations
 
     def solved(self, sizes: tuple[int, int]) -> np.ndarray:
-        """Unknowns and multipliers of an iterated chain, each filled up to a size."""
+        """Return unknowns and multipliers of an iterated chain, each padded to a size."""
         filled = np.zeros(sum(sizes))
         for first, values in zip((0, sizes[0]), self._unknowns, strict=False):
             filled[first : first + values.size] = values
@@ -80,6 +80,6 @@ class ChainCalls:
             if converged(ratio, last, k, self.max_iterations):
                 return k
             if not ratio <= LARGEST:
-                raise Trouble(NOT_FINITE)
+                raise AttemptFailure(NOT_FINITE)
             last = ratio
-        raise Trouble(NO_CONVERGENCE)
+        raise AttemptFailure(NO_CONVERGENCE)

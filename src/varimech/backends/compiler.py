@@ -1,4 +1,4 @@
-"""Building shared libraries from C, once: found compiler, and its work in the cache."""
+"""Compilation of shared libraries from C: finding a compiler, and caching the libraries it builds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..core.errors import ModelError
 from ..core.interrupts import deferred_interrupts
 from ..core.progress import progress_bar
 from .background import after_fork
-from .library_cache import LIBRARY, add_library, cache_folder, found_library
+from .library_cache import LIBRARY, add_library, cache_folder, find_library
 
 FLAGS: tuple[str, ...] = (
     "-O2",
@@ -38,22 +38,25 @@ FLAGS: tuple[str, ...] = (
     "-std=c11",
     "-w",
 )
-"""No contraction of products and sums: compiled and interpreted runs then agree to the last bit.
-GCC 12 contracts some all the same where it finds vectors in straight-line code (vfmsubadd), so it
-must not look for them.
+"""Options of the compiler. Products and sums are not contracted, so that compiled and interpreted
+runs agree to the last bit. GCC 12 still contracts some where it finds vectors in straight-line code
+(vfmsubadd), so it must not look for vectors.
 """
 MODEST = ("--param", "ggc-min-expand=30", "--param", "ggc-min-heapsize=131072")
-"""GCC collects garbage sooner: 299 instead of 503 MB for the gradient of an RUS platform, 343 instead
-of 473 MB for that of a vehicle, in the same time and with the same code.
+"""Options that make GCC collect garbage sooner: 299 instead of 503 MB for the gradient of an RUS
+platform, 343 instead of 473 MB for that of a vehicle, in the same time and with the same code.
 """
 LONG_SOURCE = 1_000_000
-"""Characters from which on code is optimised less (-O1). The gradient of a double wishbone (2.8
-million) compiles in 7.9 instead of 11.6 s, and a call takes 19.1 instead of 17.5 ms.
+"""Length of a source (characters) from which on it is optimised less (-O1). The gradient of a
+double wishbone (2.8 million) compiles in 7.9 instead of 11.6 s, and a call takes 19.1 instead of
+17.5 ms.
 """
 NICE = 10
-"""Lower priority of a compiler in the background, out of 19: it shall not slow down what waits."""
+"""Priority of a compiler in the background, out of 19: low, so that it does not slow down other
+work.
+"""
 LONGEST_BUILD = 600.0
-"""Seconds after which a compiler in the background is ended, so that others get their turn."""
+"""Time after which a background compiler is ended (s), so that other builds get their turn."""
 NO_COMPILER = (
     "no C compiler found (CC, cc, gcc, clang); `pip install ziglang` brings one for every platform"
 )
@@ -65,18 +68,20 @@ _explained = False
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """C text that is written only when it is compiled, and what identifies it before."""
+    """C text that is written only when it is compiled, and an identity by which its library is
+    found before.
+    """
 
     identity: str
     write: Callable[[], str]
 
 
 class BuildError(Exception):
-    """There is no library; the message quotes the compiler."""
+    """A library cannot be built or loaded; the message quotes the compiler."""
 
 
 def explain_once(consequence: str, error: BuildError) -> None:
-    """Warn that there is no compiled code, and why; the first time only."""
+    """Warn, the first time only, that there is no compiled code, and why."""
     global _explained
     if not _explained:
         _explained = True
@@ -84,8 +89,8 @@ def explain_once(consequence: str, error: BuildError) -> None:
 
 
 def find_compiler() -> list[str] | None:
-    """The command of the first C compiler found: $CC, cc, gcc, clang, or the `ziglang` package;
-    None if there is none.
+    """Return the command of the first available C compiler: $CC, cc, gcc, clang, or the `ziglang`
+    package; None if there is none.
     """
     with suppress(ValueError):  # quotes that do not close
         command = shlex.split(os.environ.get("CC", ""))
@@ -100,21 +105,21 @@ def find_compiler() -> list[str] | None:
 
 
 def cached_library(source: str | Source) -> Path | None:
-    """The library built from this source, if it is in the cache and whole."""
-    return found_library(_key(source))
+    """Return the library built from this source, if it is in the cache and intact."""
+    return find_library(_key(source))
 
 
 def flags(source: str) -> tuple[str, ...]:
-    """Options of the compiler for a source."""
+    """Return the compiler options for a source."""
     return FLAGS if len(source) < LONG_SOURCE else ("-O1", *FLAGS[1:])
 
 
 def load_library(source: str | Source, *, in_background: bool = False) -> ctypes.CDLL:
-    """The library for this source, ready to be called; in the background, the compiler is not shown
-    and leaves the processor to others.
+    """Load the library for this source. In the background, the compiler shows no progress and runs
+    with low priority.
 
     Raises:
-        BuildError: if there is no compiler, it fails, or what it makes cannot be loaded.
+        BuildError: if there is no compiler, it fails, or its library cannot be loaded.
     """
     for _ in range(3):
         path = build_library(source, in_background=in_background)
@@ -122,26 +127,27 @@ def load_library(source: str | Source, *, in_background: bool = False) -> ctypes
             library = ctypes.CDLL(str(path))
             weakref.finalize(
                 library, _ctypes.dlclose, library._handle
-            ).atexit = False  # ctypes would keep it loaded for good
+            ).atexit = False  # ctypes would never unload it
             return library
         except OSError as error:
             reason = str(error)
-            if path.exists():  # else another process made room in this moment
+            if path.exists():  # else another process has just evicted it
                 shutil.rmtree(path.parent, ignore_errors=True)
                 break
     raise BuildError(
-        f"what {shlex.join(find_compiler() or ['the compiler'])} makes cannot be loaded: {reason}"
+        f"the library that {shlex.join(find_compiler() or ['the compiler'])} builds cannot be loaded:"
+        f" {reason}"
     )
 
 
 def build_library(source: str | Source, *, in_background: bool = False) -> Path:
-    """The library for this source, from the cache or built now.
+    """Return the library for this source, from the cache or built now.
 
     Raises:
-        BuildError: if there is no compiler, it fails, or there is no room for what it makes.
+        BuildError: if there is no compiler, it fails, or there is no space for the library.
     """
-    if (found := cached_library(source)) is not None:
-        return found
+    if (library := cached_library(source)) is not None:
+        return library
     compiler = find_compiler()
     if compiler is None:
         raise BuildError(NO_COMPILER)
@@ -150,7 +156,7 @@ def build_library(source: str | Source, *, in_background: bool = False) -> Path:
         return add_library(
             _key(source), lambda folder: _compile(compiler, text, folder, in_background)
         )
-    except ModelError as error:  # of the size of the cache
+    except ModelError as error:  # VARIMECH_CACHE_MB is not a number
         raise BuildError(str(error)) from None
     except OSError as error:
         raise BuildError(
@@ -170,16 +176,16 @@ def _compile(compiler: list[str], source: str, folder: Path, in_background: bool
 
 
 def _is_gcc(compiler: list[str]) -> bool:
-    """Whether a compiler is GCC by its name: options that not all others know are for it."""
+    """Return whether a compiler is GCC, by its name; other compilers reject some of its options."""
     return "gcc" in os.path.basename(os.path.realpath(shutil.which(compiler[0]) or ""))
 
 
 def _executed(command: list[str]) -> tuple[bool, str]:
-    """Whether a command fails, and what it complains of; told on the terminal where it
-    takes long.
+    """Execute a command; return whether it failed, and its error output. A progress bar is shown if
+    it takes long.
     """
     with (
-        progress_bar("compiling", None) as tell,
+        progress_bar("compiling", None) as report,
         deferred_interrupts() as held,
         _started(command) as process,
     ):
@@ -190,8 +196,8 @@ def _executed(command: list[str]) -> tuple[bool, str]:
                         _, complaints = process.communicate(timeout=0.25)
                         return process.returncode != 0, complaints
                     except subprocess.TimeoutExpired:
-                        tell(0)
-        except BaseException:  # Ctrl-C: nothing is left behind
+                        report(0)
+        except BaseException:  # Ctrl-C: leave no process behind
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -215,23 +221,25 @@ WATCHED = (
     "exec 3<&0; { cat; kill -9 0; } <&3 >/dev/null 2>&1 &"
     ' "$@" 3<&- </dev/null; status=$?; kill $!; exit $status'
 )
-"""A command, and beside it a process that ends all of them when standard input breaks off."""
+"""A shell script that executes a command beside a process that ends both when standard input is
+closed.
+"""
 _watched: set[int] = set()
-"""Our ends of the pipes that these processes watch."""
+"""Our ends of the pipes that these processes read."""
 
 
 @after_fork
 def _leave_watched() -> None:
-    """A forked process must not keep the compiler of a killed one alive."""
+    """Close the pipes in a forked process, which would keep the compiler of a killed process alive."""
     while _watched:
         os.close(_watched.pop())
 
 
 @contextmanager
 def _started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """In a group of processes of its own: compilers are several programs. Beside them one waits for
-    a pipe from this process to break, and then ends the group: a killed Python leaves no compiler
-    behind.
+    """Start a command in its own process group, since compilers consist of several programs. A
+    process beside them waits until the pipe from this process breaks, and then ends the group: a
+    killed Python leaves no compiler behind.
     """
     ours = theirs = -1
     if os.name == "posix" and shutil.which("sh"):
@@ -266,7 +274,9 @@ def _key(source: str | Source) -> str:
 
 
 def _processor() -> str:
-    """What `-march=native` depends on; a cache may be shared between machines."""
+    """Return the processor features that `-march=native` depends on; a cache may be shared between
+    machines.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -51,7 +51,7 @@ static vm_z vm_sub(vm_z a, vm_z b) { return (vm_z){a.re - b.re, a.im - b.im}; }
 static vm_z vm_times(double w, vm_z a) { return (vm_z){w * a.re, w * a.im}; }
 static vm_z vm_mul(vm_z a, vm_z b) { return (vm_z){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 
-static vm_z vm_div(vm_z a, vm_z b) { /* imaginary parts are smaller than real parts */
+static vm_z vm_div(vm_z a, vm_z b) { /* assumes that imaginary parts are smaller than real parts */
   const double ratio = b.im / b.re, by = b.re + b.im * ratio;
   return (vm_z){(a.re + a.im * ratio) / by, (a.im - a.re * ratio) / by};
 }
@@ -205,7 +205,7 @@ static int vm_stage(const vm_chain *chain, const vm_complex_run *r, vm_workspace
   return 1;
 }
 
-/* Pass an event by the map of the state; passage.c does the same. */
+/* Pass an event by the event map of the state; passage.c does the same. */
 static int vm_pass_event(vm_complex_run *r, vm_workspace *m, const double *row) {
   const long long n = r->states, o = r->objectives;
   const vm_z begin = vm_real(r->ends[r->done]), end = vm_real(r->ends[r->done + 1]), *const settings[] = {m->penalty, m->row, r->values, &begin};

@@ -1,14 +1,14 @@
-"""Derivatives of a run by complex steps: a second road to them that shares no derivative with the
-first.
+"""Derivatives of a run by complex steps: an independent method that shares no derivative code with
+the others.
 
     dψ/dρᵢ = Im ψ(ρ + i δ eᵢ) / δ,     δ = 1e-30 · |ρᵢ|
 
-The whole program is carried out in complex numbers: the start, all iterations and stages, integrals
-and final terms. Nothing is subtracted, so δ can be so small that its square vanishes beside 1, and
-the result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998) 110–112).
+The whole program is executed in complex numbers: assembly, all iterations and stages, integrals and
+final terms. Nothing is subtracted, so δ can be so small that its square vanishes beside 1, and the
+result is exact to rounding (W. Squire and G. Trapp, SIAM Review 40 (1998) 110–112).
 
 The instructions of CasADi's functions are data for complex_step.c, which is the same for every
-program: it is compiled once and for all.
+program and therefore compiled only once.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .scheme_tables import SchemeTables
 from .switching import short_step
 
 PERTURBATION = 1e-30
-"""δ relative to a parameter."""
+"""δ relative to the parameter."""
 EXTRA_ITERATIONS = 2
-"""After real parts have converged: imaginary ones are one iteration behind, and matrices may be off
-by their regularisation.
+"""Iterations after the real parts have converged: imaginary parts are one iteration behind, and
+matrices may contain a regularisation.
 """
 SLICE = 20_000_000
-"""Instructions carried out at one call, so that progress can be shown and Ctrl-C works."""
+"""Instructions executed in one call, so that progress can be shown and Ctrl-C works."""
 REMEDY = Message("use {method}", method="direct")
 DONE, NO_MEMORY = 0, 1
 
@@ -100,20 +100,21 @@ def complex_step(
     name: str,
     progress: ProgressCallback | None = None,
 ) -> np.ndarray:
-    """Derivatives (objective, parameter) at the end of a run with given steps; the program has none
-    of its own.
+    """Compute derivatives (objective, parameter) at the end of a run with given steps, by complex
+    steps.
 
-    `name` is the mechanism's. The start is found from a guess, and functions are written out.
+    The program contains no derivatives. Its initial state is assembled from a guess, and its
+    functions are unrolled. `name` is the name of the mechanism.
 
     Raises:
-        ModelError: where the program cannot be carried out in complex numbers, with the reason.
+        ModelError: if the program cannot be executed in complex numbers, with the reason.
         SimulationError: if a step does not converge.
     """
-    return _ComplexProgram(program, name).slopes(inputs, indices, progress)
+    return _ComplexProgram(program, name).derivatives(inputs, indices, progress)
 
 
 class _ComplexProgram:
-    """A program as instructions for complex numbers."""
+    """A program as instructions on complex numbers."""
 
     def __init__(self, program: Program, name: str):
         self.program, self.name = program, name
@@ -153,10 +154,10 @@ class _ComplexProgram:
         counts = sum(f.n_instructions() for f in p.functions)
         self._slice = max(1, SLICE // (counts * (r.stages or 4)))
 
-    def slopes(
+    def derivatives(
         self, inputs: Inputs, indices: list[int], progress: ProgressCallback | None
     ) -> np.ndarray:
-        """Derivatives at the end of a run with the steps of a schedule."""
+        """Compute derivatives at the end of a run with the steps of a schedule."""
         call, r, schedule = _library(self.name), self._record, inputs.schedule
         assert inputs.guess is not None
         ends = np.ascontiguousarray(schedule.known_ends, dtype=float)
@@ -166,10 +167,18 @@ class _ComplexProgram:
         assert isinstance(self.program.penalty, ca.Function)
         anchor = inputs.guess if inputs.anchor is None else inputs.anchor
         penalty = np.array(self.program.penalty(anchor, inputs.nominal, 0.0)).ravel()
-        given = {"ends": ends, "lengths": lengths, "guess": inputs.guess, "penalty": penalty}
+        inputs_of_run = {
+            "ends": ends,
+            "lengths": lengths,
+            "guess": inputs.guess,
+            "penalty": penalty,
+        }
         if schedule.passages is not None:
-            given |= {"passages": schedule.passages.numbers, "passage_rows": schedule.passages.rows}
-        own = {name: np.ascontiguousarray(x, dtype=float) for name, x in given.items()}
+            inputs_of_run |= {
+                "passages": schedule.passages.numbers,
+                "passage_rows": schedule.passages.rows,
+            }
+        own = {name: np.ascontiguousarray(x, dtype=float) for name, x in inputs_of_run.items()}
         own |= {"values": inputs.parameters.astype(complex), "state": np.zeros(r.states, complex)}
         own |= {name: np.zeros(r.objectives, complex) for name in ("integral", "outcome")}
         for name, array in own.items():
@@ -213,7 +222,7 @@ class _ComplexProgram:
         return _Code(self._kept(code), code.size)
 
     def _kept(self, array: np.ndarray) -> int:
-        """The address of an array that stays."""
+        """Keep an array and return its address."""
         self._arrays.append(array)
         return array.ctypes.data
 
@@ -223,7 +232,7 @@ class _ComplexProgram:
 
 
 def refusal(name: str, reason: str, remedy: Message = REMEDY) -> ModelError:
-    """Why a mechanism cannot be run in complex numbers, and what to do instead."""
+    """Create the error for a mechanism that complex steps do not support, with an alternative."""
     return ModelError(
         f"mechanism {name!r} {reason}, which method 'complex-step' does not take", remedy=remedy
     )

@@ -1,5 +1,5 @@
-"""Constants that compiled and interpreted runs share, as definitions for the compiler: each is
-chosen, and explained, once, in the Python module that uses it.
+"""Constants that compiled and interpreted runs share, as definitions for the compiler. Each value
+is chosen, and explained, once, in the Python module that uses it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
 
 @cache
 def definitions() -> str:
-    """`#define VM_NAME value` for each of them."""
+    """Return `#define VM_NAME value` for each constant."""
     return "\n".join(
         f"#define VM_{name} {getattr(module, name)!r}" for module, names in SHARED for name in names
     )

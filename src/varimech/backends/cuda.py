@@ -1,4 +1,4 @@
-"""GPUs: whether there is one, and a program on it."""
+"""Execution of programs on GPUs, and the check that a GPU is available."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from .sweeps import AdjointSampler, SweepBatch
 
 USE_THREADS = Message("leave {executor} out to use threads")
 UNDER_WAY, IN_TURN = 256, 4
-"""Runs with a sweep that a multiprocessor has under way at once (each takes the 255 registers that a
-thread may have, and there are 65,536), and how many times as many a launch has: few enough for their
-storage, many enough for multiprocessors not to wait for the last ones.
+"""Number of runs with a reverse sweep that a multiprocessor executes concurrently (each takes the
+255 registers that a thread may have, and there are 65,536), and ratio of runs in a launch to
+concurrent runs: few enough for their storage, many enough that multiprocessors do not wait for the
+last ones.
 """
 LAUNCHED = 1 << 20
-"""Samples of a launch: many times as many as an H200 runs at once, so that what a launch costs
-beside, about a millisecond, does not count.
+"""Samples of a launch: many times as many as an H200 executes concurrently, so that the overhead of
+a launch, about a millisecond, is negligible.
 """
 
 
@@ -34,14 +35,14 @@ def check_gpu() -> None:
             "executor 'cuda' needs cupy, which is not installed",
             remedy="pip install 'varimech[cuda]', or cupy-cuda13x for CUDA 13",
         ) from None
-    except ImportError as error:  # it is there, and a library that it needs is not
+    except ImportError as error:  # cupy is installed, and a library that it needs is missing
         raise ModelError(
             f"executor 'cuda': cupy cannot be imported: {error}",
             remedy="install the cupy of the CUDA version that nvidia-smi shows",
         ) from None
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
-    except Exception as error:  # cupy's own kinds of it depend on its version
+    except Exception as error:  # types of cupy's exceptions depend on its version
         if "insufficient" in str(error).lower():
             raise ModelError(
                 f"executor 'cuda': the NVIDIA driver is too old for this cupy: {error}",
@@ -56,10 +57,10 @@ def check_gpu() -> None:
 
 
 def gpu_for(sampler: Sampler) -> Gpu:
-    """The runs of a sampler on a GPU.
+    """Return a GPU executor for the runs of a sampler.
 
     Raises:
-        ModelError: where its program is not one for GPUs.
+        ModelError: if GPUs cannot execute its program.
     """
     if sampler.native.kernels.loops:
         _check_plans(sampler)
@@ -72,7 +73,7 @@ def gpu_for(sampler: Sampler) -> Gpu:
 
 
 def _check_plans(sampler: Sampler) -> None:
-    """Whether a large mechanism can be run there."""
+    """Check that a GPU can execute the program of a large mechanism."""
     if isinstance(sampler, AdjointSampler):
         raise ModelError(
             "executor 'cuda': adjoints of large mechanisms run on the CPU only",
@@ -89,7 +90,7 @@ def _check_plans(sampler: Sampler) -> None:
 
 
 class _ReportingGpu(Gpu):
-    """A GPU whose lack of memory is an error of Varimech."""
+    """A GPU executor that reports a lack of memory as an error of Varimech."""
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """See `Gpu`."""
@@ -103,9 +104,9 @@ class _ReportingGpu(Gpu):
 
 
 class SweepingGpu(_ReportingGpu):
-    """The same with a sweep backwards of each run: where memory is short, runs are divided into
-    sections, which are executed twice, so that there is enough for as many runs as it can have under
-    way at once.
+    """A GPU executor for runs with reverse sweeps. Where memory is short, runs are divided into
+    sections that are executed twice, so that memory suffices for as many runs as the GPU executes
+    concurrently.
     """
 
     def __call__(self, rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -114,7 +115,7 @@ class SweepingGpu(_ReportingGpu):
         return super().__call__(rows)
 
     def fit(self, count: int) -> None:
-        """Choose sections for so many runs."""
+        """Choose sections for this number of runs."""
         assert isinstance(self.batch, SweepBatch)
         runs = max(1, min(count, self._under_way))
         self.batch.fit(SHARE * (self._free - self._reserved) / runs / 8)

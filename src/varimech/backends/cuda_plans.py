@@ -1,8 +1,8 @@
-"""Plans as CUDA: tables and constants in the GPU's memory, the same for all threads.
+"""Plans as CUDA code: tables and constants are in the GPU's memory, the same for all threads.
 
-The workspace of a plan is an array of the kernel. CUDA interleaves such arrays over the threads of a
-warp, which execute the same operations on the same places, so that their accesses are coalesced; no
-number of a plan is in a register for long. A thread has 512 KiB at most.
+The workspace of a plan is an array of the kernel. CUDA interleaves such arrays over the threads of
+a warp, which execute the same operations on the same places, so that their accesses are coalesced;
+no number of a plan stays in a register for long. A thread has 512 KiB at most.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .native import NativeProgram
 from .plan_tables import EncodedPlan, Kernels
 
 LARGEST_THREAD = 500 * 1024
-"""Bytes of the large arrays of a thread: CUDA allows 512 KiB in all, and registers that do not
-suffice took 3 kB beside them.
+"""Largest size of the large arrays of a thread (bytes): CUDA allows 512 KiB in all, and spilled
+registers took 3 kB beside them.
 """
 CALL_MAP = """static void vm_call_map(long long map, long long count, long long width, const vm_port *ports,
     double *const *bases, const int *const *tables, double *w) {{
@@ -27,11 +27,11 @@ CALL_MAP = """static void vm_call_map(long long map, long long count, long long 
 
 
 def thread_size(sizes: Mapping[str, int]) -> int:
-    """Bytes of the large arrays of a thread (kernel.cu)."""
+    """Return the size of the large arrays of a thread (bytes; kernel.cu)."""
     s = sizes
-    slopes, objectives = s["states"] * s["row"], s["objectives"] * (1 + s["parameters"])
-    stages = s["stages"] * (s["states"] + slopes + objectives)
-    states = 6 * s["states"] + (3 if s["units"] else 2) * slopes
+    derivatives, objectives = s["states"] * s["row"], s["objectives"] * (1 + s["parameters"])
+    stages = s["stages"] * (s["states"] + derivatives + objectives)
+    states = 6 * s["states"] + (3 if s["units"] else 2) * derivatives
     solved = 2 * (s["unknowns"] + s["multipliers"]) + s["penalties"]
     selection = s["conditions"] * s["coordinates"] if s["selects"] else 0
     gradients = (3 * s["units"] + s["samples"]) * (s["states"] + s["parameters"] + s["numbers"])
@@ -40,7 +40,9 @@ def thread_size(sizes: Mapping[str, int]) -> int:
 
 
 def plans_source(native: NativeProgram) -> list[str]:
-    """C++ of the plans of a program, and what calls their maps; nothing where there are none."""
+    """Return C++ of the plans of a program, and of a function that calls their maps; empty without
+    plans.
+    """
     if not native.kernels.loops:
         return []
     texts, records = list[str](), list[str]()

@@ -1,9 +1,9 @@
-"""A program as CUDA: the same generated functions and the same driver.
+"""A program as CUDA code: the same generated functions and the same driver as on the processor.
 
-Sizes and coefficients are constants, so that the compiler can keep what a run works with in
+Sizes and coefficients are constants, so that the compiler can keep the working storage of a run in
 registers. Derivatives with respect to parameters are computed column by column, in rows without
-padding: a thread has no vectors, and its memory is what limits its speed. Large models, whose
-functions are plans, work in memory: see `cuda_plans`.
+padding: a thread has no vectors, and its memory limits its speed. Large models, whose functions are
+plans, work in memory: see `cuda_plans`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .program import Function
 from .scheme_tables import MATRICES, SchemeTables
 
 THREADS = 128
-"""In a block."""
+"""Threads of a block."""
 
 
 NOT_A_NUMBER = """#ifndef NAN
 #define NAN __longlong_as_double(0x7ff8000000000000LL)
 #endif"""
-"""NVRTC has no math.h that would define it."""
+"""NVRTC has no math.h that would define NAN."""
 CONSTANT = {"scheme", *SIZES}
 FIELDS_ON_GPU = [(name, kind) for name, kind in FIELDS if name not in CONSTANT]
-"""Of `vm_run` there."""
+"""Fields of `vm_run` on a GPU."""
 
 
 FUNCTION = re.compile(
@@ -43,14 +43,16 @@ SHARED = re.compile(
     r"^(static) (?:inline )?(\w+ (?:vm_execute|vm_call_generated|map\d+)\([^;{]*\) ?{)",
     re.MULTILINE,
 )
-"""Functions of a program with plans that all callers share: its arrays are in memory anyway."""
+"""Functions of a program with plans that all callers share, not inlined: its arrays are in memory
+anyway.
+"""
 DIVISION = re.compile(r"=\((a\d+|1\.)/(a\d+)\);")
-"""As CasADi writes it."""
+"""A division as CasADi writes it."""
 
 
 def for_gpu(native: NativeProgram) -> NativeProgram:
-    """The same program with rows of derivatives, and of costates, that have no padding;
-    plans keep theirs.
+    """Return the program with rows of derivatives, and of costates, that have no padding; plans
+    keep their padding.
     """
     p = native.program
     if native.kernels.loops:
@@ -74,28 +76,28 @@ def for_gpu(native: NativeProgram) -> NativeProgram:
 
 
 def _without_padding(tangent: Function | None, columns: int) -> Function | None:
-    """(state, state', ρ, t) → g' with rows of state' that are as long as there are columns."""
+    """Build (state, state', ρ, t) → g' with rows of state' as long as there are columns."""
     if not isinstance(tangent, ca.Function):
         return tangent
     state, S, ρ, t = (ca.SX.sym("x", tangent.sparsity_in(k)) for k in range(tangent.n_in()))
-    given = ca.SX.sym("S", columns, S.size2())
-    padded = ca.vertcat(given, ca.SX(S.size1() - columns, S.size2()))
+    symbols = ca.SX.sym("S", columns, S.size2())
+    padded = ca.vertcat(symbols, ca.SX(S.size1() - columns, S.size2()))
     results = tangent.call([state, padded, ρ, t])
-    return ca.Function(tangent.name(), [state, given, ρ, t], results)
+    return ca.Function(tangent.name(), [state, symbols, ρ, t], results)
 
 
 def _shortened(pullback: ca.Function | None, costates: int) -> ca.Function | None:
-    """(state, ρ, t) → g_s, g_ρ with rows that are as long as there are objectives."""
+    """Build (state, ρ, t) → g_s, g_ρ with rows as long as there are objectives."""
     if pullback is None:
         return None
-    given = [ca.SX.sym("x", pullback.sparsity_in(k)) for k in range(pullback.n_in())]
-    results = [result[:costates, :] for result in pullback.call(given)]
-    return ca.Function(pullback.name(), given, results)
+    symbols = [ca.SX.sym("x", pullback.sparsity_in(k)) for k in range(pullback.n_in())]
+    results = [result[:costates, :] for result in pullback.call(symbols)]
+    return ca.Function(pullback.name(), symbols, results)
 
 
 def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: bool = False) -> str:
-    """The whole text of a program `for_gpu` with one thread a run, for NVRTC; with `own_steps`, each
-    run may be given its steps, or keeps those that it takes.
+    """Return the whole text of a program `for_gpu` with one thread for each run, for NVRTC. With
+    `own_steps`, each run may be given its steps, or keeps the steps that it takes.
     """
     adjoint, plans = native.program.adjoint, bool(native.kernels.loops)
     known = {"SHARED_STEPS": not own_steps, "SWEEPS": adjoint, "PLANS": plans}
@@ -108,8 +110,8 @@ def cuda_source(native: NativeProgram, threads: int = THREADS, *, own_steps: boo
 def cuda_text(
     native: NativeProgram, functions: str, constants: Mapping[str, int | str], *files: str
 ) -> str:
-    """The text of a kernel: constants (VM_…), generated functions, the driver and further files, the
-    kernel last.
+    """Return the text of a kernel: constants (VM_…), generated functions, the driver and further
+    files, the kernel last.
     """
     sizes = ", ".join(f"{name} = {native.generated_sizes[name]}" for name in SIZES)
     table = "&vm_table" if native.scheme else "0"
@@ -132,11 +134,11 @@ def cuda_text(
         text = text.replace('_Pragma("GCC unroll 16")', '_Pragma("unroll")')
     return FUNCTION.sub(
         r"\1 __forceinline__ \2", text
-    )  # arrays that are passed on can be kept in registers only so
+    )  # only inlined functions let arrays that they receive stay in registers
 
 
 def scheme_source(scheme: SchemeTables | None, constant: str) -> str:
-    """The coefficients of an explicit integrator as text; nothing where there are none."""
+    """Return the coefficients of an explicit integrator as C text; empty without a scheme."""
     if scheme is None:
         return ""
     tables = {name: np.asarray(getattr(scheme, name)) for name in MATRICES}

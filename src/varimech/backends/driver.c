@@ -38,7 +38,7 @@ static int vm_store_within(vm_run *r, vm_workspace *m, double begin, double h, d
 /* Whether residuals at three levels are those of an assembled mechanism. */
 static int vm_closes(const double *residuals) { return residuals[0] <= 1e-6 && residuals[1] <= 1e-6 && residuals[2] <= 1e-6; }
 
-/* Assemble the initial state from the guess, which holds for nominal values; in several continuation steps for values far from these.
+/* Assemble the initial state from the guess, which is valid for nominal values; values far from nominal are reached in several continuation steps.
    Returns a status. */
 static int vm_assemble(vm_run *r, vm_workspace *m) {
   const double time = 0, *const settings[] = {r->penalty, m->path_values, &time};
@@ -57,13 +57,13 @@ static int vm_assemble(vm_run *r, vm_workspace *m) {
   return VM_DONE;
 }
 
-/* Penalty, by nominal values: the same for all runs that differ in values only. */
+/* Set the penalty by nominal values: it is the same for all runs that differ in values only. */
 static void vm_set_penalty(vm_run *r, vm_workspace *m) {
   const double time = r->time;
   vm_of_positions(VM_PENALTY, r, m, r->nominal, &time, r->anchor ? r->anchor : r->guess ? r->guess : r->state, r->penalty);
 }
 
-/* Store the initial state, or go on from a later one, and prepare for steps. Returns a status. */
+/* Store the initial state, or continue from a later one, and prepare for steps. Returns a status. */
 static int vm_set_out(vm_run *r, vm_workspace *m) {
   const double time = r->time;
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X, m->X_, m->G, m->G_);
@@ -113,7 +113,7 @@ static double vm_next_step(vm_run *r, double *end) {
     double h = r->proposal;
     if (h > longest) h = longest;
     r->kept_proposal = h;
-    const int sought = (r->units && r->sought >= 0) || (r->switches && r->longer > 0); /* then its length is meant */
+    const int sought = (r->units && r->sought >= 0) || (r->switches && r->longer > 0); /* then its length is taken exactly */
     if (h >= left * (sought ? 1 : 1 - 1e-10)) h = left;
     else if (2 * h > left && !sought) h = left / 2;
     *end = h == left ? stop : r->time + h;
@@ -124,10 +124,10 @@ static double vm_next_step(vm_run *r, double *end) {
   return r->ends ? *end - r->time : r->step;
 }
 
-/* A step that is attempted, and what became of it; `event` is to be passed before: VM_SHORTER for none, -1 at the start of a run. */
+/* An attempted step and its outcome; `event` is to be passed before it: VM_SHORTER for none, -1 at the start of a run. */
 typedef struct { double h, end, error; long long event; int status; } vm_attempt;
 
-/* Whether a step goes from one side of a jump to the other, or is what is left of a given step. */
+/* Whether a step goes from one side of a jump to the other, or is the remainder of a given step. */
 static int vm_bridges(const vm_run *r, const vm_attempt *a) {
   const int last = r->watches ? a->end == vm_given_end(r, r->grid + 1) : r->stops && a->end == r->stops[r->piece];
   return last && a->h <= VM_BRIDGE * r->duration;
@@ -135,7 +135,7 @@ static int vm_bridges(const vm_run *r, const vm_attempt *a) {
 
 static int vm_too_short(const vm_run *r, const vm_attempt *a) { return vm_chooses(r) && !vm_bridges(r, a) && !(a->h > VM_SHORTEST * r->duration); }
 
-/* State and integrands at the end of a step. Returns a status. */
+/* Compute state and integrands at the end of a step. Returns a status. */
 static int vm_move(vm_run *r, vm_workspace *m, double h, double end) {
   const long long n = r->states, o = r->objectives, k = vm_last_stage(r);
   const double *const settings[] = {&h, r->penalty, r->values, &end};
@@ -149,8 +149,7 @@ static int vm_move(vm_run *r, vm_workspace *m, double h, double end) {
   return VM_DONE;
 }
 
-/* Whether a step may be accepted as far as jumps and its error are concerned; sets its error over the allowed one if steps are adaptive.
-   Returns a status. */
+/* Whether jumps and its error allow to accept a step; sets its error over the allowed one if steps are adaptive. Returns a status. */
 static int vm_judge(vm_run *r, vm_workspace *m, vm_attempt *a) {
   const double h = a->h, end = a->end, *next = m->X + vm_last_stage(r) * r->states;
   const int bridge = vm_bridges(r, a);
@@ -232,7 +231,7 @@ static int vm_stalled(vm_run *r) {
   return 0;
 }
 
-/* Whether a given step is an event: it has no length. Returns the unit whose mode ends, -1 at the start of a run, or VM_SHORTER for a step. */
+/* Whether a given step is an event, which has no length. Returns the unit whose mode ends, -1 at the start of a run, or VM_SHORTER for a step. */
 static long long vm_given_event(const vm_run *r) {
   const double trigger = r->units && r->ends && r->triggers && !r->watches ? r->triggers[r->done + 1] : 0;
   return trigger == 0 ? VM_SHORTER : trigger < 0 ? -1 : (long long)trigger - 1;
@@ -243,7 +242,7 @@ static int vm_goes_on(const vm_run *r) {
   return r->done < r->last && (r->total ? (r->watches ? r->grid : r->done) < r->total : r->time < r->duration);
 }
 
-/* What the first attempt of this call begins with. */
+/* The first attempt of this call. */
 static vm_attempt vm_first_attempt(vm_run *r, vm_workspace *m) {
   vm_attempt a = {0, 0, 0, VM_SHORTER, VM_DONE};
   if (r->units && r->done == 0 && vm_chooses(r)) {
@@ -253,8 +252,8 @@ static vm_attempt vm_first_attempt(vm_run *r, vm_workspace *m) {
   return a;
 }
 
-/* Pass events and choose the next step. Returns whether there is one; otherwise none are left, or the status gives the reason.
-   Events are passed at one place only: a GPU's compiler has all of it inlined. */
+/* Pass events and choose the next step. Returns whether there is one; otherwise none are left, or the status gives the reason. Events are passed
+   at one place only, because a GPU's compiler inlines all of it. */
 static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
   while (a->status == VM_DONE && !r->stopped && (a->event != VM_SHORTER || vm_goes_on(r))) {
     const double *passage = vm_next_passage(r);
@@ -267,7 +266,7 @@ static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
       return a->status == VM_DONE;
     }
     a->status = vm_event(r, m, a->event);
-    if (a->event < 0 && a->status == VM_DONE) { /* contacts that touch are settled: what was stored there is stored anew */
+    if (a->event < 0 && a->status == VM_DONE) { /* modes of contacts at the start are determined: replace what was stored there */
       r->stored = 0;
       vm_store(r, m, r->time, m->X, m->X_, r->integral, r->integral_gradient);
     }
@@ -278,16 +277,16 @@ static int vm_prepare(vm_run *r, vm_workspace *m, vm_attempt *a) {
   return 0;
 }
 
-/* Reject a step: the next one has another length. */
+/* Reject a step and propose another length. */
 static void vm_reject(vm_run *r, vm_attempt *a, double length) {
   r->proposal = length;
   a->status = VM_DONE;
   ++r->rejected;
 }
 
-/* Whether a step is rejected; the next one is proposed then. */
+/* Whether a step is rejected; then the next one is proposed. */
 static int vm_rejected(vm_run *r, vm_workspace *m, vm_attempt *a) {
-  const int shorter = a->status == VM_NO_CONVERGENCE || a->status == VM_NOT_FINITE; /* the step may only be too long */
+  const int shorter = a->status == VM_NO_CONVERGENCE || a->status == VM_NOT_FINITE; /* the step may just be too long */
   if (shorter && r->watches && r->switches && r->rates && !r->scheme && !vm_is_short(r, a->h))
     vm_reject(r, a, a->h / 2); /* just before a jump, an implicit step may have no solution */
   else if (a->status == VM_CROSSING) {
@@ -310,7 +309,7 @@ static void vm_conclude(vm_run *r, vm_workspace *m, vm_attempt *a) {
     double length;
     vm_evaluate_units(r, m, end, m->X + vm_last_stage(r) * r->states, m->units_next);
     found = vm_first_event(r, m, h, &length);
-    if (found >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* at once */
+    if (found >= 0 && length > 0 && length <= 2 * VM_SHORTEST * r->duration) { /* immediately */
       if (r->watches) r->proposal = VM_NEVER;
       a->event = found;
       return;
@@ -331,8 +330,8 @@ static void vm_conclude(vm_run *r, vm_workspace *m, vm_attempt *a) {
     vm_scale(r, m, 0);
     vm_scale_integrands(r, m);
     r->proposal = h * vm_growth(r, a->error);
-    if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* it was shortened by the piece end, not by its error */
-    if (found >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or by a jump */
+    if (r->stops && end == r->stops[r->piece]) vm_raise(&r->proposal, r->kept_proposal); /* the end of the piece shortened it, not its error */
+    if (found >= 0 || (r->switches && vm_is_across(r, h))) { vm_raise(&r->proposal, r->longer); r->longer = 0; } /* or a jump did */
   }
   if (found >= 0) a->event = found;
 }
@@ -347,7 +346,7 @@ static int vm_steps(vm_run *r, vm_workspace *m) {
   return a.status;
 }
 
-/* Store the state at which an event has ended the run; in place of the one at the end of the last step, if that was stored. */
+/* Store the state at which an event has ended the run; it replaces the state at the end of the last step, if that was stored. */
 static void vm_store_stop(vm_run *r, vm_workspace *m, int stored) {
   const long long o = r->objectives, p = r->parameters, k = r->stored - (stored ? 1 : 0);
   r->stored = k;
@@ -357,7 +356,7 @@ static void vm_store_stop(vm_run *r, vm_workspace *m, int stored) {
   for (long long i = 0; i < o; ++i) for (long long c = 0; c < p; ++c) r->gradients[(k * o + i) * p + c] += m->psi[i] * m->shift[c];
 }
 
-/* Store what belongs to the end of this call. */
+/* Store the results at the end of this call. */
 static void vm_leave(vm_run *r, vm_workspace *m, int status) {
   if (status == VM_DONE && r->stopped == 1) {
     vm_store_stop(r, m, r->times ? r->stored > 0 && r->times[r->stored - 1] == r->time : 0);

@@ -1,5 +1,5 @@
-"""Derivatives across an event of an interpreted run (saltation); events.c does the same, and `events` has the
-equations.
+"""Derivatives across an event of an interpreted run (saltation). events.c does the same, and
+`events` has the equations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .workspace import Workspace
 
 
 class EventDerivatives:
-    """Derivatives of the time of an event (t*', `shift`), and of the state after it."""
+    """Derivatives of the time of an event (t*', `shift`), and of the state after the event."""
 
     def __init__(
         self, workspace: Workspace, units: ModalUnits, impact: ChainCalls | None, motion: Motion
@@ -23,28 +23,32 @@ class EventDerivatives:
         self.shift = np.zeros(workspace.directions)
 
     def watched_rate(self, time: float, state: np.ndarray, function: int) -> float:
-        """Rate of a watched function along the motion; its gradients are known afterwards."""
+        """Return the rate of a watched function along the motion, and evaluate its gradients."""
         self._units.differentiate(time, state)
-        program, slopes = self._workspace.program, self._units.slopes[0][function]
+        program, gradients = self._workspace.program, self._units.gradients[0][function]
         n = program.coordinates
-        deep = bool(slopes[2 * n :].any())
-        if deep and not (program.along_time and self._workspace.directions):
+        whole_state = bool(gradients[2 * n :].any())
+        if whole_state and not (program.along_time and self._workspace.directions):
             return np.nan
-        motion = self._motion.at(state) if deep else np.append(state[n : 3 * n], np.zeros(n))
-        count = state.size if deep else 2 * n
-        return float(self._units.slopes[3][function, 0] + slopes[:count] @ motion[:count])
+        motion = self._motion.at(state) if whole_state else np.append(state[n : 3 * n], np.zeros(n))
+        count = state.size if whole_state else 2 * n
+        return float(self._units.gradients[3][function, 0] + gradients[:count] @ motion[:count])
 
     def shift_event(self, function: int, rate: float, S: np.ndarray) -> None:
-        """Derivatives of the time at which a watched function vanishes; zero if there is none."""
-        p, slopes = self._workspace.directions, self._units.slopes
+        """Compute the derivatives of the time at which a watched function vanishes; zero if there
+        is none.
+        """
+        p, gradients = self._workspace.directions, self._units.gradients
         self.shift = np.zeros(p)
         if function >= 0 and p:
-            along = slopes[1][function] + slopes[0][function] @ S[:, :p]
+            along = gradients[1][function] + gradients[0][function] @ S[:, :p]
             self.shift = -along / rate
 
     @property
     def moved(self) -> float:
-        """By what share of the run a relative change of a parameter moves the event, at most."""
+        """Largest displacement of the event by a relative change of a parameter, as a share of the
+        run.
+        """
         w = self._workspace
         if not w.directions:
             return 0.0
@@ -56,8 +60,14 @@ class EventDerivatives:
     def differentiate(
         self, before: np.ndarray, z: np.ndarray, integrands: np.ndarray, *, impacts: bool
     ) -> None:
-        """Derivatives of the state after an event, which is the first stage, from those before it;
-        z is the state after its impact, `integrands` are those before it.
+        """Compute the derivatives of the state after an event, which is the first stage, from those
+        before.
+
+        Args:
+            before: state before the event.
+            z: state after its impact.
+            integrands: integrands before the event.
+            impacts: whether there is an impact.
         """
         w, shift = self._workspace, self.shift
         n, p = w.program.coordinates, w.directions
@@ -74,7 +84,7 @@ class EventDerivatives:
         w.keep(0)
 
     def _pass_impact(self, before: np.ndarray) -> None:
-        """Derivatives of positions and velocities across an impact whose time moves."""
+        """Compute derivatives of positions and velocities across an impact whose time moves."""
         w, along_time = self._workspace, self._workspace.program.along_time
         assert self._impact is not None
         w.Y[:] = before[: w.Y.size]
@@ -86,7 +96,9 @@ class EventDerivatives:
         w.Y_[:] = w.new_[: w.Y.size]
 
     def end_run(self) -> None:
-        """Derivatives of the state and the integrals at the time of an event that ends the run."""
+        """Compute derivatives of the state and the integrals at the time of an event that ends the
+        run.
+        """
         w = self._workspace
         if w.directions:
             motion = self._motion.at(w.X[0])

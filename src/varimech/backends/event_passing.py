@@ -1,5 +1,5 @@
-"""Passing an event of an interpreted run: impact, modes, samples and derivatives; events.c does the same
-(vm_event), and `events` has the equations.
+"""Passing an event of an interpreted run: impact, modes, samples and derivatives. events.c does the
+same (vm_event), and `events` has the equations.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .workspace import Workspace
 
 @dataclass(eq=False)
 class Event:
-    """An event, and what is known of it."""
+    """Properties of an event."""
 
     time: float
     trigger: int
-    """The unit whose mode ends; `NONE` where contacts that touch at the start are settled."""
+    """The unit whose mode ends; `NONE` where contacts that touch at the start are resolved."""
     stated: bool
     """Whether it is a stated event."""
     fires: bool
@@ -46,16 +46,16 @@ class Event:
     impacts: bool
     """Whether there is an impact, or a reset of velocities or states."""
     halts: bool
-    """Whether what is left of a slip is taken away."""
+    """Whether an impact removes the remaining slip."""
     function: int = -1
-    """The function that vanishes there; −1 if none does."""
+    """Number of the function that vanishes at the event; −1 if none does."""
     rate: float = 1.0
-    """Its rate along the motion."""
+    """Rate of this function along the motion."""
     stops: bool = False
     """Whether it ends the run."""
     impulse: float = 0.0
     together: int = 0
-    """Number of contacts that close together."""
+    """Normal impulse of the triggering contact."""
 
     @property
     def kind(self) -> int:
@@ -64,7 +64,7 @@ class Event:
 
 
 class EventPassing:
-    """Events of a run, one after the other."""
+    """Executes the events of a run."""
 
     def __init__(
         self, workspace: Workspace, log: StepLog, units: ModalUnits, samples: Samples | None
@@ -82,7 +82,7 @@ class EventPassing:
         self._last_time, self._events_there = 0.0, 0
 
     def begin(self) -> None:
-        """Values, sides and samples at the start of a run."""
+        """Evaluate values, sides and samples at the start of a run."""
         self._units.before = self._units.at(0.0, self._workspace.X[0])
         self._raise_scales()
         self._units.first_sides()
@@ -91,7 +91,7 @@ class EventPassing:
         self._workspace.restore()
 
     def touch_at_start(self) -> bool:
-        """Whether there is something to settle at the start of a run.
+        """Return whether modes must be determined at the start of a run.
 
         Raises:
             StepFailure: if shapes overlap.
@@ -103,7 +103,7 @@ class EventPassing:
         return units.any_at_start
 
     def accept_step(self) -> None:
-        """Take the values at the end of a step as those at the beginning of the next."""
+        """Make the values at the end of a step those at the beginning of the next."""
         self._units.before, self._units.sought = self._units.after, NONE
         self._raise_scales()
 
@@ -116,12 +116,12 @@ class EventPassing:
         self._units.scale(length, float(np.abs(x[n : 2 * n]).max(initial=0.0)))
 
     def pass_event(self, trigger: int) -> None:
-        """Pass an event at the beginning of a step: the mode of `trigger` ends; for `NONE`, contacts
-        that touch at the start of a run are settled.
+        """Pass an event at the beginning of a step: the mode of `trigger` ends; for `NONE`, the
+        modes of contacts that touch at the start of a run are determined.
 
         Raises:
-            EventFailure: if modes do not settle, or events do not end.
-            Trouble: if a chain has no solution.
+            EventFailure: if no consistent modes are found, or events do not end.
+            AttemptFailure: if a chain has no solution.
         """
         w, units, number = self._workspace, self._units, len(self._log.ends)
         before, S, modes = w.X[0].copy(), w.X_[0].copy(), units.modes.copy()
@@ -132,8 +132,8 @@ class EventPassing:
             event.stops = self._log.stopped = units.act(trigger)
         z, after = (before, before) if event.stops else self._settled(event, before)
         if self._log.records is not None:
-            function, rate, held = event.function, event.rate, np.array([before, z])
-            record = EventRecord(event.time, held, function, rate, event.kind, modes, number)
+            function, rate, states = event.function, event.rate, np.array([before, z])
+            record = EventRecord(event.time, states, function, rate, event.kind, modes, number)
             self._log.records.append(record)
         if event.stops:
             self.derivatives.end_run()
@@ -148,7 +148,7 @@ class EventPassing:
         self._conclude(event)
 
     def _event_of(self, trigger: int, state: np.ndarray) -> Event:
-        """What ends, and whether something happens there."""
+        """Determine which mode ends, and whether anything happens at the event."""
         w, units, time = self._workspace, self._units, self._log.time
         ends = trigger >= 0
         stated = ends and bool(units.kind[trigger] >= EVENT)
@@ -173,7 +173,7 @@ class EventPassing:
             self._samples.take(event.time, trigger, place, shift)
 
     def _settled(self, event: Event, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The states after the impact of an event, and after the event."""
+        """Return the states after the impact of an event, and after the event."""
         calls, units, new = self._calls, self._units, self._workspace.new
         time, trigger = event.time, event.trigger
         z = after = before
@@ -184,12 +184,13 @@ class EventPassing:
                 event.impulse = float(units.after[trigger, NORMAL])
         if event.halts:
             z = calls.halt(before, trigger, new)
-        if not event.stated or event.fires:  # modes that are about to end have their own event
+        # otherwise nothing happens: modes that are about to end have their own event
+        if not event.stated or event.fires:
             after = calls.settle(z, trigger, time, new)
         return z, after
 
     def _conclude(self, event: Event) -> None:
-        """Renew the values of all units, and log the event."""
+        """Update the values of all units, and log the event."""
         units, trigger, time = self._units, event.trigger, event.time
         values = units.at(time, self._workspace.X[0])
         note, speed = self._note(event, values), units.before[trigger, GAP_RATE]
@@ -201,7 +202,7 @@ class EventPassing:
         self._check_end(event, float(speed))
 
     def _note(self, event: Event, values: np.ndarray) -> np.ndarray:
-        """See `Trajectory.notes`; `values` are those after the event."""
+        """Return the row of `Trajectory.notes` for an event; `values` are those after it."""
         units, i = self._units, event.trigger
         speed = speed_after = mode = 0.0
         if i >= 0:
@@ -217,7 +218,7 @@ class EventPassing:
         return note
 
     def _check_end(self, event: Event, speed: float) -> None:
-        """Events at one instant, and resets whose speeds fall to zero, must come to an end."""
+        """Raise an error if events at one instant, or resets whose speeds fall to zero, do not end."""
         units, time, trigger = self._units, event.time, event.trigger
         if time > self._last_time + units.instant:
             self._events_there = 0

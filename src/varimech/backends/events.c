@@ -1,13 +1,13 @@
-/* Passing an event: impact, modes, samples, and derivatives across it. events.py has the equations, and the same in Python. */
+/* Passing an event: impact, modes, samples, and derivatives across it. events.py has the equations; the Python modules implement the same. */
 
-/* The watched function of a unit, one of three: gap, slip or a stated function; normal force, or limit − T; limit + T. */
+/* Number of the watched function of a unit, one of three: gap, slip or a stated function; normal force, or limit − T; limit + T. */
 static long long vm_function_of(const vm_run *r, const vm_workspace *m, long long i) {
   if (vm_kind(r, i) >= VM_EVENT || *vm_mode(r, i, 0) == 0) return 3 * i;
   return 3 * i + (vm_kind(r, i) == VM_FRICTION && m->units[VM_UNIT_VALUES * i + VM_TANGENTIAL] < 0 ? 2 : 1);
 }
 
-/* Rates of a whole state along the motion: those of accelerations and multipliers are derivatives of the rates with time for a parameter, in one
-   column. Returns whether these are known. */
+/* Compute the rates of a whole state along the motion: those of accelerations and multipliers are derivatives of the rates with respect to time,
+   in one column. Returns whether these are known. */
 static int vm_motion(vm_run *r, vm_workspace *m, double time, const double *state, double *motion) {
   const long long n = r->states, c = r->coordinates;
   const vm_settings s = vm_settings_at(r, &time);
@@ -26,7 +26,7 @@ static int vm_motion(vm_run *r, vm_workspace *m, double time, const double *stat
   return 1;
 }
 
-/* Gradients of all watched functions at a state: by state, direction, parameter, and time. */
+/* Evaluate the gradients of all watched functions at a state: by state, direction, parameter, and time. */
 static void vm_unit_gradient(vm_run *r, vm_workspace *m, double time, const double *state) {
   const long long k = 3 * r->units;
   double *p = m->unit_slopes;
@@ -38,7 +38,7 @@ static void vm_unit_gradient(vm_run *r, vm_workspace *m, double time, const doub
   vm_call(VM_UNIT_GRADIENT, r, m);
 }
 
-/* Rate of watched function f along the motion at a state; its gradients are known. */
+/* Rate of watched function f along the motion at a state; its gradients must have been evaluated. */
 static double vm_watched_rate(vm_run *r, vm_workspace *m, double time, const double *state, long long f) {
   const long long n = r->states, c = r->coordinates, k = 3 * r->units;
   const double *slopes = m->unit_slopes + f * n;
@@ -51,7 +51,7 @@ static double vm_watched_rate(vm_run *r, vm_workspace *m, double time, const dou
   return rate;
 }
 
-/* Derivatives across an event, from X_ (before) by way of the impact to the first stage; see events.py. Returns a status. */
+/* Compute derivatives across an event, from X_ (before) through the impact to the first stage; see events.py. Returns a status. */
 static int vm_differentiate_event(vm_run *r, vm_workspace *m, int impacts) {
   const long long n = r->coordinates, p = r->parameters, o = r->objectives, row = r->row;
   const double *x = m->event_before;
@@ -80,7 +80,7 @@ static int vm_differentiate_event(vm_run *r, vm_workspace *m, int impacts) {
 }
 
 enum { VM_AT_EVENT, VM_HIGHEST, VM_DEEPEST, VM_SAMPLE_FIELDS = 3 }; /* kinds of samples; fields are the kind, the unit, and the occurrence, 0 for the last */
-enum { VM_AT_START = -1, VM_AT_END = -2, VM_NOWHERE = -3 };     /* where a sample was taken; else twice the number of the event, plus 1 after it */
+enum { VM_AT_START = -1, VM_AT_END = -2, VM_NOWHERE = -3 };     /* place where a sample was taken; at events twice the number of the event, plus 1 after it */
 
 static int vm_sample_kind(const vm_run *r, long long k) { return (int)r->sample_table[VM_SAMPLE_FIELDS * k]; }
 
@@ -90,7 +90,7 @@ static int vm_exceeds(const vm_run *r, long long k, double value) {
   return vm_sample_kind(r, k) != VM_AT_EVENT && (isnan(kept) || (vm_sample_kind(r, k) == VM_HIGHEST ? value > kept : value < kept));
 }
 
-/* Gradients of all sampled functions at a state: by state, direction, parameter, and time. */
+/* Evaluate the gradients of all sampled functions at a state: by state, direction, parameter, and time. */
 static void vm_sample_gradient(vm_run *r, vm_workspace *m, double time, const double *state) {
   const long long k = r->samples;
   double *p = m->sample_slopes;
@@ -102,7 +102,7 @@ static void vm_sample_gradient(vm_run *r, vm_workspace *m, double time, const do
   vm_call(VM_SAMPLE_GRADIENT, r, m);
 }
 
-/* Derivative of sampled function k in direction c at a state with derivatives S, whose time moves by m->shift where there is a motion. */
+/* Derivative of sampled function k in direction c at a state with derivatives S, whose time moves by m->shift if `motion` is given. */
 static double vm_sample_derivative(const vm_run *r, const vm_workspace *m, long long k, long long c, const double *S, const double *motion) {
   const long long n = r->states, q = r->samples;
   const double *slopes = m->sample_slopes + k * n, shift = motion ? m->shift[c] : 0;
@@ -137,14 +137,14 @@ static void vm_take_samples(vm_run *r, vm_workspace *m, double time, const doubl
   }
 }
 
-/* Add the samples to objectives at a state that is stored; it may be an extremum itself. */
+/* Add the samples to the objectives at a stored state, which may be an extremum itself. */
 static void vm_store_samples(vm_run *r, vm_workspace *m, double time, const double *state, const double *S, double *psi, double *psi_) {
   int known = 0;
   const long long p = r->parameters;
   vm_values_at(VM_SAMPLES, r, m, time, state, m->sampled);
   for (long long k = 0; k < r->samples; ++k) {
     const int here = vm_exceeds(r, k, m->sampled[k]);
-    const int early = isnan(r->sample_values[k]) && !here && time < r->duration && !r->stopped; /* nothing so far */
+    const int early = isnan(r->sample_values[k]) && !here && time < r->duration && !r->stopped; /* no event so far */
     const double value = here ? m->sampled[k] : early ? 0 : r->sample_values[k];
     if (here && p && !known) { vm_sample_gradient(r, m, time, state); known = 1; }
     for (long long i = 0; i < r->objectives; ++i) {
@@ -156,11 +156,11 @@ static void vm_store_samples(vm_run *r, vm_workspace *m, double time, const doub
   }
 }
 
-/* What the record of a step or an event ends with: the watched function of an event from 2 on, 1 at the start of a run, 0 for a step; its rate;
-   whether there was an impact; modes before and after it. */
+/* End of the record of a step or an event: the watched function of an event from 2 on, 1 at the start of a run, 0 for a step; its rate; whether
+   there was an impact; modes before and after it. */
 static double *vm_record_tail(const vm_run *r, const double *record) { return (double *)record + r->record_size - 3 - 2 * r->modes; }
 
-/* Record an event for the reverse sweep: also the state before it, and positions and velocities after the impact. */
+/* Record an event for the reverse sweep, with the state before it, and positions and velocities after the impact. */
 static void vm_record_event(vm_run *r, const vm_workspace *m, long long f, double rate, int impacts) {
   double *record = r->records + (r->done - r->first_recorded) * r->record_size, *tail = vm_record_tail(r, record);
   record[0] = record[2] = r->time; record[1] = 0;
@@ -171,7 +171,7 @@ static void vm_record_event(vm_run *r, const vm_workspace *m, long long f, doubl
   memcpy(tail + 3 + r->modes, vm_modes(r), (size_t)r->modes * sizeof(double));
 }
 
-/* What a stated event does: modes that it sets, and whether the run ends. */
+/* Execute the actions of a stated event: it sets modes, or ends the run. */
 static void vm_act(vm_run *r, long long trigger) {
   for (long long k = 0; k < r->actions; ++k)
     if ((long long)r->action_table[3 * k] == trigger) {
@@ -181,10 +181,10 @@ static void vm_act(vm_run *r, long long trigger) {
     }
 }
 
-/* Derivatives of the time of an event, in all directions; f is the function that vanishes there, or -1. */
+/* Compute the derivatives of the time of an event, in all directions; f is the function that vanishes there, or -1. */
 static void vm_shift_event(vm_run *r, vm_workspace *m, long long f, double rate) {
   const long long p = r->parameters, k = 3 * r->units;
-  if (p) m->event_motion[0] = 0; /* by what share of the run a relative change of a parameter moves it, at most */
+  if (p) m->event_motion[0] = 0; /* largest displacement by a relative change of a parameter, as a share of the run */
   for (long long c = 0; c < p; ++c) {
     double sum = f < 0 ? 0 : m->unit_slopes[k * r->states + f * p + c];
     for (long long j = 0; f >= 0 && j < r->states; ++j) sum += m->unit_slopes[f * r->states + j] * m->X_[j * r->row + c];
@@ -193,7 +193,7 @@ static void vm_shift_event(vm_run *r, vm_workspace *m, long long f, double rate)
   }
 }
 
-/* The end of a run by an event: derivatives of the state at its time, which moves. */
+/* Compute derivatives of the state at the time of an event that ends the run; this time moves. */
 static void vm_end_by_event(vm_run *r, vm_workspace *m) {
   vm_motion(r, m, r->time, m->X, m->event_motion);
   for (long long c = 0; c < r->parameters; ++c) {
@@ -202,7 +202,7 @@ static void vm_end_by_event(vm_run *r, vm_workspace *m) {
   }
 }
 
-/* Count an event and note it. Returns a status. */
+/* Count an event and log it. Returns a status. */
 static int vm_note_event(vm_run *r, long long trigger, int fires, const double *noted) {
   ++r->done;
   r->sought = VM_NONE;
@@ -220,8 +220,8 @@ static int vm_note_event(vm_run *r, long long trigger, int fires, const double *
   return ++r->events_there > VM_REVISIONS * (r->units + 1) ? VM_ENDLESS : VM_DONE;
 }
 
-/* Sides of zero of stated functions after an event. That of `trigger`: where it is, or, at zero, where it moves to, which a reset may have turned.
-   Those of events that never fire follow where the state `jumps`; all others have their own event then. */
+/* Update the sides of zero of stated functions after an event. The side of `trigger` is its sign, or, at zero, the sign of its rate, which a reset
+   may have reversed. Sides of events that never fire are updated if the state `jumps`; all others have their own event then. */
 static void vm_renew_sides(const vm_run *r, const vm_workspace *m, long long trigger, int jumps) {
   for (long long i = 0; i < r->units; ++i) {
     const double value = m->units[VM_UNIT_VALUES * i], rate = m->units[VM_UNIT_VALUES * i + 1];
@@ -233,8 +233,8 @@ static void vm_renew_sides(const vm_run *r, const vm_workspace *m, long long tri
   }
 }
 
-/* Pass an event at the beginning of a step: the mode of `trigger` ends (-1 at the start of a run: contacts that touch are settled).
-   Returns a status. */
+/* Pass an event at the beginning of a step: the mode of `trigger` ends (-1 at the start of a run: the modes of contacts that touch are
+   determined). Returns a status. */
 static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   const int stated = trigger >= 0 && vm_kind(r, trigger) >= VM_EVENT, which = trigger >= 0 && vm_kind(r, trigger) == VM_FRICTION ? VM_SLIP : VM_GAP_RATE;
   int impacts = 0, fires = trigger >= 0;
@@ -287,16 +287,16 @@ static int vm_event(vm_run *r, vm_workspace *m, long long trigger) {
   }
   if (r->samples) vm_take_samples(r, m, r->time, m->X, m->X_, -1, f >= 0, 2 * (double)(r->done + 1) + 1);
   vm_evaluate_units(r, m, r->time, m->X, m->units);
-  if (r->switches) vm_evaluate_switches(r, m, r->time, m->X, m->sides); /* of the new modes, and of the new state */
+  if (r->switches) vm_evaluate_switches(r, m, r->time, m->X, m->sides); /* for the new modes and the new state */
   vm_scale_contacts(r, m);
   vm_renew_sides(r, m, stated ? trigger : -1, fires || !stated);
-  if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* resets that accumulate */
+  if (impacts && stated && vm_field(r, trigger, VM_RESETS) == VM_OF_VELOCITIES && fabs(before) <= VM_ACCUMULATED * r->contact_speed) { r->culprit = trigger; return VM_ENDLESS; } /* accumulating resets */
   const double noted[] = {before, trigger >= 0 ? m->units[VM_UNIT_VALUES * trigger + which] : 0, impulse, rate, moved, together, (double)f, impacts || halts};
   const int counted = vm_note_event(r, trigger, fires, noted);
   return status == VM_DONE ? counted : status;
 }
 
-/* Begin a run: on which side of zero stated functions are, and the first values of extrema. */
+/* Begin a run: determine the sides of zero of stated functions, and the first values of extrema. */
 static void vm_first_sides(vm_run *r, vm_workspace *m) {
   for (long long i = 0; i < r->units; ++i) {
     const double *u = m->units + VM_UNIT_VALUES * i;
@@ -306,7 +306,7 @@ static void vm_first_sides(vm_run *r, vm_workspace *m) {
   if (r->samples) vm_take_samples(r, m, r->time, m->X, m->X_, -1, 0, VM_AT_START);
 }
 
-/* Contacts at the start of a run: VM_SETTLE if some touch, or friction acts. */
+/* Check contacts at the start of a run: VM_SETTLE if some touch, or friction acts. */
 static int vm_first_contacts(vm_run *r, vm_workspace *m) {
   int touch = 0;
   for (long long i = 0; i < r->units; ++i)

@@ -1,5 +1,5 @@
-/* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it.
-   explicit.py is the same in Python, and has the constants. */
+/* Steps of explicit Runge–Kutta schemes: stages, error, dense output. A state is q, v, a, λ, so its rates (v, a) are part of it. explicit.py is
+   the same in Python, and has the constants. */
 
 typedef struct { const double *list[4]; int count; } vm_settings;
 
@@ -9,9 +9,9 @@ static vm_settings vm_settings_at(const vm_run *r, const double *time) {
   return s;
 }
 
-#define VM_BLOCK 8 /* numbers that are summed side by side, in registers */
+#define VM_BLOCK 8 /* numbers that are summed together, in registers */
 
-/* for VM_BLOCK or for single numbers; stages are `stride` apart */
+/* Sum VM_BLOCK numbers, or a single one; stages are `stride` apart. */
 static inline void vm_sum_block(const double *K, long long stride, const double *weights, long long count, const int block, double *result) {
   double sum[VM_BLOCK] = {0};
   for (long long j = 0; j < count; ++j)
@@ -25,7 +25,7 @@ static void vm_sum_rates(const vm_run *r, const double *X, long long width, cons
   const double *K = X + r->coordinates * width;
   long long i = 0;
 #ifdef VM_THREADS
-  if (width == 1) { /* a GPU keeps the whole result in registers, which has no place for derivatives; sums are added in the same order */
+  if (width == 1) { /* a GPU keeps the whole result in registers, which are too few for derivatives; sums are added in the same order */
     for (; i < size; ++i) result[i] = 0;
     for (long long j = 0; j < count; ++j)
       if (weights[j] != 0) for (i = 0; i < size; ++i) result[i] += weights[j] * K[j * stride + i];
@@ -56,11 +56,11 @@ static void vm_add(const double *G, long long size, double h, const double *weig
 #ifdef VM_WIDTH
 static void vm_fetch_stages(const vm_run *r, vm_workspace *m); /* see lanes.c */
 #else
-/* Stages of a step stand in the workspace. */
+/* Stages of a step are in the workspace. */
 static void vm_fetch_stages(const vm_run *r, vm_workspace *m) {}
 #endif
 
-/* Add what the integrals gain over a step. */
+/* Add the increments of the integrals over a step. */
 static void vm_add_integrals(vm_run *r, vm_workspace *m, double h) {
   const vm_scheme *s = r->scheme;
   const long long o = r->objectives, q = o * r->parameters;
@@ -89,7 +89,7 @@ static void vm_evaluate_integrands(vm_run *r, vm_workspace *m, double time, long
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &time, m->X + i * n, m->X_ + i * n * r->row, m->G + i * o, m->G_ + i * o * r->parameters);
 }
 
-/* Keep the solution of an iterated chain at a stage. */
+/* Store the solution of an iterated chain at a stage. */
 static void vm_keep_solved(const vm_run *r, vm_workspace *m, long long i) {
   double *solved = m->solved + i * (r->unknowns + r->multipliers);
   if (!r->columns) return;
@@ -97,7 +97,7 @@ static void vm_keep_solved(const vm_run *r, vm_workspace *m, long long i) {
   memcpy(solved + r->unknowns, m->y, (size_t)r->multipliers * sizeof(double));
 }
 
-/* Stage i, by the rates at the time of a combination of the stages before it. Returns a status. */
+/* Compute stage i, by the rates at a combination of the stages before it. Returns a status. */
 static int vm_stage(vm_run *r, vm_workspace *m, double time, double h, const double *weights, long long i) {
   const long long n = r->states;
   const int status = vm_evaluate(r->rates ? VM_RATES : VM_STEP, r, m, time, h, weights, i, m->X + i * n, m->X_ + i * n * r->row);
@@ -133,7 +133,7 @@ static void vm_ahead(const vm_run *r, const double *X, long long width, double h
   }
 }
 
-/* A step of an implicit integrator that is too short for it, by the accelerations at its beginning. Returns a status. */
+/* Take a step of an implicit integrator that is too short for it, by the accelerations at its beginning. Returns a status. */
 static int vm_short_step(vm_run *r, vm_workspace *m, double h, double end) {
   const vm_settings s = vm_settings_at(r, &end);
   double *next = m->X + r->states;
@@ -151,7 +151,7 @@ static double *vm_sensitivity_scale(const vm_run *r, long long i, long long k) {
   return r->sensitivity_scales + 2 * p * ((turns != 0) + (turns > 1)) + (i < n ? k : p + k);
 }
 
-/* Largest scaled error estimate, by some weights: of positions and velocities, of their derivatives, and of integrals. */
+/* Largest scaled error estimate, for some weights: of positions and velocities, of their derivatives, and of integrals. */
 static double vm_error_norm(const vm_run *r, const vm_workspace *m, const double *weights) {
   const long long n = r->coordinates, count = r->scheme->stages + 1, o = r->objectives, p = r->parameters;
   double largest = 0;
@@ -200,7 +200,7 @@ static double vm_largest_of(const vm_run *r, const double *x, int turns) {
   return largest;
 }
 
-/* Lower bounds of the error scales of derivatives: a change of the parameter by its magnitude moves positions by their scale. */
+/* Raise the error scales of derivatives to their lower bounds: a change of the parameter by its magnitude moves positions by their scale. */
 static void vm_raise_sensitivity_floors(vm_run *r) {
   const long long p = r->parameters;
   for (long long k = 0; k < p; ++k) {
@@ -226,7 +226,7 @@ static void vm_scale_integrands(vm_run *r, const vm_workspace *m) {
   for (long long i = 0; i < r->objectives; ++i) vm_raise(r->integrand_scales + i, fabs(m->G[i]));
 }
 
-/* Lower bounds of all scales but those of integrands, for a mechanism of a given length and smallest velocity. */
+/* Set lower bounds of all scales but those of integrands, for a mechanism of a given length and smallest velocity. */
 static void vm_floors(vm_run *r, double length, double velocity) {
   const long long p = r->parameters;
   r->position_scale = length;
@@ -256,7 +256,7 @@ static double vm_error(vm_run *r, vm_workspace *m, double h) {
   return error;
 }
 
-/* Share of the predicted motion that is the lower bound of error scales. */
+/* Share of the foreseen motion that is the lower bound of error scales. */
 static double vm_foreseen(const vm_run *r) {
   const double share = VM_FORESEEN / r->tolerance;
   return share > VM_MOST_FORESEEN ? VM_MOST_FORESEEN : share;

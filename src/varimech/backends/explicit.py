@@ -1,8 +1,8 @@
 """Steps of explicit Runge–Kutta schemes in Python; explicit.c does the same, operation by
 operation.
 
-A state is q, v, a, λ, so its rates (v, a) are part of it, and the states at all stages are all
-there is to keep.
+A state is q, v, a, λ, so its rates (v, a) are part of it, and only the states at the stages are
+stored.
 """
 
 from __future__ import annotations
@@ -20,45 +20,48 @@ from .scheme_tables import SchemeTables
 SAFETY = 0.01
 """Share of the tolerance that is allowed for the error of one step."""
 BLUR = 1e-15
-"""Over the tolerance, the relative change of a state by which integrands are measured at least."""
+"""Relative change of a state whose effect on integrands is the lower bound of their error scales,
+over the tolerance.
+"""
 FORESEEN = 1e-11
-"""Over the tolerance, the share of the motion foreseen by which a mechanism at rest at the origin
-is measured: rounding of time makes forces of short pulses uncertain by that much.
+"""Share of the foreseen motion that is the lower bound of error scales, over the tolerance, for a
+mechanism at rest at the origin: rounding of time makes forces of short pulses uncertain by that
+much.
 """
 MOST_FORESEEN = 1e-3
-"""No more than that: springs may hold back what is foreseen."""
+"""Upper limit of this share: springs may prevent the foreseen motion."""
 SHORTEST = 1e-14
-"""Share of a run that a step takes at least: a kink of a derivative may need that."""
+"""Shortest step, as a share of the run: a kink of a derivative may need that."""
 BRIDGE = 1e-14
-"""Share of a run that lies between both sides of a jump at most: a few floating-point numbers."""
+"""Longest step that bridges a jump, as a share of the run: a few floating-point numbers."""
 TRIES = 2000
-"""Steps, taken or rejected, between two looks at the progress of a run that chooses its steps."""
+"""Steps, accepted or rejected, between two progress checks of a run that chooses its steps."""
 PROGRESS = 1e-8
-"""Share of a run that so many have to bring: 200 billion steps for all of it are no run to wait
-for.
+"""Smallest progress between two checks, as a share of the run: a run of 200 billion steps is not
+worth waiting for.
 """
 ROUNDING = 1e-12
-"""Largest residual of velocities over velocities where projections are exact."""
+"""Largest residual of velocities, relative to velocities, where projections are exact."""
 UNYIELDING = 1e-8
-"""Largest residual of accelerations over accelerations where constraints do not give
-way to forces.
+"""Largest residual of accelerations, relative to accelerations, where constraints do not yield to
+forces.
 """
 OFF = 10
-"""Shares of the tolerance by which projections may fail."""
+"""Largest residual after projections, in tolerances."""
 
 Stages = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""States at all stages, their derivatives without what fills rows up, and integrands."""
+"""States at all stages, their derivatives without padding, and integrands."""
 
 
 RESTING = 1e-6
-"""Length (m) by which a mechanism with contacts or friction is measured at least if it has no length of
-its own and begins at the origin: friction may hold it there, and rounding is no motion.
+"""Smallest length scale (m) of a mechanism with contacts or friction that has no length of its own
+and begins at the origin: friction may hold it there, and rounding is no motion.
 """
 
 
 class ExplicitScheme:
-    """Combinations of stages, the error of a step and the next one's length. `width` numbers belong
-    to each row of derivatives.
+    """Combinations of stages, the error of a step and the length of the next one. Each row of
+    derivatives has `width` numbers.
     """
 
     def __init__(
@@ -79,7 +82,9 @@ class ExplicitScheme:
         self.turn_sizes = np.zeros(coordinates) if inputs.sizes is None else inputs.sizes.turns
         self.turns = self.turn_sizes > 0
         self.kinds = self.turns.astype(int) + (self.turn_sizes > 1)
-        """Lengths, angles, and coordinates of which only the rate counts."""
+        """Kind of each coordinate: length (0), angle (1), or a coordinate of which only the rate
+        counts (2).
+        """
         self.smallest_size = 0.0 if inputs.sizes is None else inputs.sizes.length
         self.sensitivity_floors = sensitivity_floors
         self.position_scale = self.velocity_scale = 0.0
@@ -90,8 +95,8 @@ class ExplicitScheme:
         )
 
     def error(self, stages: Stages, h: float) -> float:
-        """The error of a step over the one allowed. A mechanism at rest at the origin is measured
-        by the step itself.
+        """Return the error of a step over the allowed one. For a mechanism at rest at the origin,
+        the step itself sets the scales.
         """
         blind = self.position_scale == 0
         if blind:
@@ -102,7 +107,7 @@ class ExplicitScheme:
         return error
 
     def _error_so_far(self, stages: Stages, h: float) -> float:
-        """By the scales so far."""
+        """Return the error of a step over the allowed one, with the present scales."""
         error = self._norm(stages, self.tables.error)
         if self.tables.second_error.size:
             second = self._norm(stages, self.tables.second_error)
@@ -111,12 +116,12 @@ class ExplicitScheme:
         return h * error / (SAFETY * self.schedule.tolerance)
 
     def _norm(self, stages: Stages, weights: np.ndarray) -> float:
-        """The largest of the errors by some weights: of positions, velocities, their derivatives
-        and of integrals, each by its scale.
+        """Return the largest scaled error estimate, by some weights: of positions, velocities,
+        their derivatives and integrals.
         """
         n, (X, S, G) = self.coordinates, stages
         count = len(weights)
-        state, slope = (
+        state, sensitivity = (
             _weighted(X[:count, n : 3 * n], weights),
             _weighted(S[:count, n : 3 * n], weights),
         )
@@ -126,26 +131,26 @@ class ExplicitScheme:
             (state[n:], self.velocity_scales if self.mixed else self.velocity_scale),
             (_weighted(G[:count], weights), ends),
         ]
-        looked_at = self.kinds < 2
+        controlled = self.kinds < 2
         parts += [
-            (slope[:n][looked_at], self.sensitivity_scales[self.kinds[looked_at], 0]),
-            (slope[n : 2 * n], self.sensitivity_scales[self.kinds, 1]),
+            (sensitivity[:n][controlled], self.sensitivity_scales[self.kinds[controlled], 0]),
+            (sensitivity[n : 2 * n], self.sensitivity_scales[self.kinds, 1]),
         ]
         largest = 0.0
         for change, scale in parts:
             scales = np.broadcast_to(scale, change.shape)
             ratios = np.abs(change[scales > 0]) / scales[scales > 0]
-            largest = float(np.max(ratios, initial=largest))  # not a number stays so
+            largest = float(np.max(ratios, initial=largest))  # NaN persists
         return largest
 
     def scale(self, stages: Stages) -> None:
-        """Scales follow the largest values of accepted steps."""
+        """Raise the scales to the largest values of accepted steps."""
         self._scale_motion(stages, 0)
         np.maximum(self.integrand_scales, np.abs(stages[2][0]), out=self.integrand_scales)
 
     def _scale_motion(self, stages: Stages, stage: int) -> None:
         n, (X, S, _) = self.coordinates, stages
-        x, slope = np.abs(X[stage]), np.abs(S[stage])
+        x, sensitivity = np.abs(X[stage]), np.abs(S[stage])
         self.position_scale = max(self.position_scale, self.largest(x[:n], turns=False))
         self.velocity_scale = max(self.velocity_scale, float(x[n : 2 * n].max(initial=0.0)))
         np.maximum(self.velocity_scales, x[n : 2 * n], out=self.velocity_scales)
@@ -155,12 +160,14 @@ class ExplicitScheme:
             for k in range(2):
                 scales = self.sensitivity_scales[kind, k]
                 np.maximum(
-                    scales, slope[k * n : (k + 1) * n][chosen].max(axis=0, initial=0.0), out=scales
+                    scales,
+                    sensitivity[k * n : (k + 1) * n][chosen].max(axis=0, initial=0.0),
+                    out=scales,
                 )
 
     def _raise_sensitivity_floors(self) -> None:
-        """Derivatives are measured by no less than what would take a parameter through its size, by
-        the positions so far.
+        """Raise the scales of derivatives to their lower bounds: a change of a parameter by its
+        magnitude moves positions by their scale.
         """
         floor = self.position_scale * self.sensitivity_floors
         np.maximum(
@@ -170,8 +177,8 @@ class ExplicitScheme:
         )
 
     def _reset_scales(self, length: float, velocity: float) -> None:
-        """Floors of all scales but those of integrands, for a mechanism of some length that moves
-        with some velocity at least.
+        """Set lower bounds of all scales but those of integrands, for a mechanism of a given length
+        and smallest velocity.
         """
         duration = self.schedule.duration
         self.position_scale, self.velocity_scale = length, velocity
@@ -186,9 +193,11 @@ class ExplicitScheme:
     def _foreseen(
         self, state: np.ndarray, accelerations_at: Callable[[float], np.ndarray | None]
     ) -> tuple[float, float]:
-        """Floors for a mechanism at the origin. How fast it would go if it felt at its start what
-        explicit functions of time bring later; and how far in the time that the largest
-        acceleration takes to bring that velocity about.
+        """Return lower bounds of length and velocity for a mechanism at the origin.
+
+        The velocity is the one that it would reach if the explicit functions of time acted in its
+        initial state; the length is the distance in the time that the largest acceleration needs to
+        reach that velocity.
         """
         n, probes = self.coordinates, self.schedule.probes
         fastest, strongest, v = self.largest(state[n : 2 * n], turns=False), 0.0, np.zeros(n)
@@ -207,11 +216,13 @@ class ExplicitScheme:
         return max(length, velocity * (fastest / strongest)) if strongest > 0 else length, velocity
 
     def largest(self, x: np.ndarray, *, turns: bool) -> float:
-        """The largest of coordinates, or of rates of them, that turn, or that do not."""
+        """Return the largest magnitude among angles (`turns`), or among the other coordinates, or
+        among their rates.
+        """
         return float(np.abs(x[self.turns == turns]).max(initial=0.0))
 
     def projections_failed(self, residuals: np.ndarray) -> bool:
-        """Whether the end of a step is off the constraints."""
+        """Return whether the end of a step violates the constraints although it was projected."""
         allowed = OFF * self.schedule.tolerance
         position, velocity = (
             allowed * self.position_scale + 1e-12,
@@ -220,9 +231,8 @@ class ExplicitScheme:
         return not (residuals[0] <= position and residuals[1] <= velocity)
 
     def amplified(self, X: np.ndarray, residuals: np.ndarray) -> bool:
-        """Whether the end of a step shows rounding that a nearly singular position has amplified,
-        or constraints that give way: one pass leaves 1e-12 of the accelerations that there were
-        without them, which light bodies have in plenty.
+        """Return whether a nearly singular position has amplified rounding, or constraints yield:
+        one pass leaves 1e-12 of the unconstrained accelerations, which are large for light bodies.
         """
         n, end = self.coordinates, np.abs(X[self.tables.stages])
         velocity, acceleration = (float(end[k * n : (k + 1) * n].max(initial=0.0)) for k in (1, 2))
@@ -232,13 +242,13 @@ class ExplicitScheme:
         )
 
     def growth(self, error: float) -> float:
-        """How much longer the next step may be: at least a fifth, at most five times."""
+        """Return the growth factor of the next step, between a fifth and five."""
         factor = 0.9 * error ** (-1 / self.tables.error_order) if error > 0 else 5.0
         return min(5.0, max(0.2, factor))
 
     def _changed(self, state: np.ndarray, length: float, share: float) -> np.ndarray:
-        """A state changed by a share of the mechanism's size; neighbouring coordinates by different
-        amounts, so that distances change too.
+        """Return a state changed by a share of the mechanism's size; neighbouring coordinates
+        change by different amounts, so that distances change too.
         """
         n, duration = self.coordinates, self.schedule.duration
         q = np.where(self.turns, 1.0, length)
@@ -248,22 +258,22 @@ class ExplicitScheme:
     def _integrand_floors(
         self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]
     ) -> np.ndarray:
-        """What rounding of the state, over the tolerance, makes of integrands: errors below cannot
-        be told from noise.
+        """Return the effect of rounding of the state on integrands, over the tolerance: smaller
+        errors are noise.
         """
         changed = self._changed(state, length, BLUR / self.schedule.tolerance)
         return np.abs(integrands(changed) - integrands(state))
 
     @property
     def _share_foreseen(self) -> float:
-        """Share of what is foreseen that errors are measured by at least."""
+        """Share of the foreseen motion that is the lower bound of error scales."""
         return min(MOST_FORESEEN, FORESEEN / self.schedule.tolerance)
 
     def _foreseen_integrands(
         self, state: np.ndarray, length: float, integrands: Callable[..., np.ndarray]
     ) -> np.ndarray:
-        """An integrand that explicit functions of time let begin from nothing is measured by no
-        less than a share of what it comes to, in a state on the way through the run, roughly.
+        """Return lower bounds for the scales of integrands that explicit functions of time raise
+        from zero: a share of their values in an approximate state within the run.
         """
         n, largest, probes = (
             self.coordinates,
@@ -283,11 +293,10 @@ class ExplicitScheme:
         integrands: Callable[..., np.ndarray],
         accelerations_at: Callable[[float], np.ndarray | None],
     ) -> float:
-        """Scales at the start, and a first step from the time in which the state would change by
-        itself.
+        """Set the initial scales, and return a first step from the time scale of the initial state.
 
-        Nothing is measured by less than what would take it through its own size within the run, or
-        a parameter through its.
+        The lower bound of a scale corresponds to a change of the quantity by its own magnitude
+        within the run, or of a parameter by its magnitude.
         """
         n, duration, state = self.coordinates, self.schedule.duration, stages[0][0]
         length = max(self.largest(state[:n], turns=False), self.smallest_size)
@@ -321,7 +330,7 @@ class ExplicitScheme:
         return max(time, 1e-9 * duration)
 
     def dense_weights(self, θ: float) -> np.ndarray:
-        """Weights of all stages at a share of a step."""
+        """Return the weights of dense output at θ, the share of the step."""
         total = np.zeros(len(self.tables.dense))
         for column in self.tables.dense.T[::-1]:
             total = (total + column) * θ
@@ -329,13 +338,13 @@ class ExplicitScheme:
 
 
 def combined(states: np.ndarray, coordinates: int, h: float, weights: np.ndarray) -> np.ndarray:
-    """(q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
+    """Return (q, v) of the first stage + h Σ weights_j (v, a) of stage j."""
     n = coordinates
     return np.asarray(states[0, : 2 * n] + added(states[:, n : 3 * n], h, weights))
 
 
 def added(stages: np.ndarray, h: float, weights: np.ndarray) -> Any:
-    """h Σ weights_j of stage j."""
+    """Return h Σ weights_j of stage j."""
     return h * _weighted(stages, weights)
 
 

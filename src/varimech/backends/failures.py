@@ -1,4 +1,4 @@
-"""How a run of a program may fail."""
+"""Failures of a run of a program."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ OF_EVENTS = OVERLAP, UNSETTLED, ENDLESS
 
 
 class Amplified(Exception):
-    """The mechanism came so close to a singular position that constraints should be relaxed a
-    little there, or they gave way to forces.
+    """The mechanism came so close to a singular position that its constraints should be relaxed
+    there, or its constraints yielded to forces.
     """
 
 
 class StartFailure(Exception):
-    """No start was found from the guess."""
+    """No initial state was found from the guess."""
 
 
 class StepFailure(Exception):
-    """A step did not converge, met a value that is not finite, became too short or too many, made
-    no progress, or ended at a singular position or beyond.
+    """A step did not converge, produced a value that is not finite, became too short, made no
+    progress, ended at or beyond a singular position, or the run took too many steps.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class StepFailure(Exception):
         super().__init__(f"step {step} to t = {time:g} s")
         self.step = step
         self.time = time
-        """At its end."""
+        """Time at the end of the step."""
         self.length = length
         self.state = state
-        """At the beginning of the step."""
+        """State at the beginning of the step."""
         self.penalty = penalty
         self.reason = reason
         self.culprit = culprit
-        """Number of the contact or friction that it is about, for `OF_EVENTS`."""
+        """Number of the contact or friction that caused the failure, for `OF_EVENTS`."""

@@ -1,4 +1,4 @@
-"""The kernel of a sampler's runs on a GPU: its text, and how it is launched."""
+"""The GPU kernel for the runs of a sampler: its text, and its launch parameters."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from .gradient_source import gradient_source, launch_of, suits
 from .sampler import Sampler
 
 SHARED = 99 * 1024
-"""Bytes of shared memory of a block that every NVIDIA GPU has from compute capability 8.0 (2020) on."""
+"""Shared memory of a block (bytes) that every NVIDIA GPU has from compute capability 8.0 (2020) on.
+"""
 
 
 @dataclass(frozen=True)
 class GpuKernel:
-    """Text for NVRTC, and the description of its runs (`Batch`)."""
+    """Text of a kernel for NVRTC, and the description of its runs (`Batch`)."""
 
     source: str
     description: dict[str, Any]
 
 
 def gpu_kernel(sampler: Sampler, shared: int = SHARED) -> GpuKernel:
-    """One thread a run; with derivatives along equal steps, warps that follow another one, as far as
-    the shared memory of the GPU allows.
+    """Build the kernel of a sampler: one thread for each run; with derivatives along equal steps,
+    warps that follow a leading warp, as far as the shared memory of the GPU allows.
 
     Args:
-        sampler: whose program it is.
-        shared: bytes of shared memory that a block may have.
+        sampler: sampler of the program.
+        shared: shared memory that a block may have (bytes).
     """
     native, schedule = for_gpu(sampler.native), sampler.inputs.schedule
     launch = {"threads": THREADS, "samples": THREADS, "groups": 1, "shared": 0}

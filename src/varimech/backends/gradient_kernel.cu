@@ -1,10 +1,10 @@
-/* GPU kernel for gradients by equal steps of explicit schemes. A block has 32 samples, one a lane, and several warps. The first warp leads: it
-   computes the motion of the samples and the coefficients of its linearisation. Each of the others follows with one column of derivatives, which
-   the coefficients yield. One thread for both would need more numbers than it has registers for, and would wait for memory.
+/* GPU kernel for gradients by equal steps of explicit schemes. A block has 32 samples, one in each lane, and several warps. The first warp leads:
+   it computes the motion of the samples and the coefficients of its linearisation. Each of the others follows with one column of derivatives,
+   computed from the coefficients. One thread for both would need more registers than it has, and would wait for memory.
 
-   Coefficients and states are handed over in shared memory. It has two halves, so that the first warp is a stage ahead; the end of a step has more
-   coefficients than a half, and is waited for. All threads pass all barriers: a run that fails goes on with its numbers, whatever they are,
-   and keeps its status. */
+   Coefficients and states are handed over in shared memory. It has two halves, so that the leading warp is a stage ahead; the end of a step has
+   more coefficients than a half, so all warps synchronise there. All threads pass all barriers: a run that fails continues with whatever numbers
+   it has, and keeps its status. */
 
 typedef vm_run S; /* for its sizes */
 
@@ -23,12 +23,12 @@ static vm_sample vm_sample_of(long long count) {
   return s;
 }
 
-/* What leads and what follows meet here. */
+/* Barrier of the leading and the following warps. */
 static void vm_meet() { __syncthreads(); }
 
 static int vm_stored_after(const vm_run *r, long long number) { return number % r->stride == 0 || number == r->total; }
 
-/* --- what leads */
+/* --- the leading warp */
 
 static void vm_hand_over(const double *state, long long half) {
   double *handed = vm_handed_state(half);
@@ -44,7 +44,7 @@ static void vm_store_values(vm_run *r, vm_workspace *m, int writes) {
   ++r->stored;
 }
 
-/* Stages of a step, and its end after them. Returns the first status that is not good. */
+/* Compute the stages of a step, and its end. Returns the first status that is not VM_DONE. */
 static int vm_lead_step(vm_run *r, vm_workspace *m, double h, double end) {
   const vm_scheme *s = r->scheme;
   const long long n = r->states, count = s->stages;
@@ -73,7 +73,7 @@ static void vm_lead_on(vm_run *r, vm_workspace *m, double h, double end) {
   r->time = end;
 }
 
-/* The motion of a sample. Returns a status. */
+/* Compute the motion of a sample. Returns a status. */
 static int vm_lead(vm_run *r, vm_workspace *m, int writes) {
   int status = VM_NOT_ASSEMBLED;
   vm_set_penalty(r, m);
@@ -94,7 +94,7 @@ static int vm_lead(vm_run *r, vm_workspace *m, int writes) {
   return status;
 }
 
-/* The same with its arrays; see kernel.cu about them. */
+/* Compute the motion of a sample with its own arrays; see kernel.cu about them. */
 static void vm_lead_sample(const vm_job *job, long long count) {
   const vm_sample sample = vm_sample_of(count);
   const long long states = vm_table.stages + 1;
@@ -117,7 +117,7 @@ static void vm_lead_sample(const vm_job *job, long long count) {
   if (sample.writes && blockIdx.y == 0) vm_close_sample(job, sample.number, r, status);
 }
 
-/* --- what follows */
+/* --- the following warps */
 
 /* A column of derivatives: of positions at the beginning of a step, of (v, a) at its stages, of the latest state and integrands, and of integrals. */
 typedef struct {
@@ -125,11 +125,11 @@ typedef struct {
   const double *seeds, *values;
 } vm_column;
 
-/* Derivatives of the state by a tangent, of positions and velocities `from`. */
+/* Compute derivatives of the state by a tangent, from those of positions and velocities `from`. */
 #define VM_FOLLOW(tangent, half, from) \
   { const double *arg[] = {vm_coefficients(half), from, c->seeds}; double *res[] = {c->state}; tangent(arg, res, 0, 0, 0); }
 
-/* Derivatives of integrands or final terms at the state that was handed over. */
+/* Compute derivatives of integrands or final terms at the state that was handed over. */
 #define VM_FOLLOW_OBJECTIVES(tangent, half, time, result) \
   { const double at = time, *arg[] = {vm_handed_state(half), c->state, c->values, &at, c->seeds}; double *res[] = {result}; tangent(arg, res, 0, 0, 0); }
 

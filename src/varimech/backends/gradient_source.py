@@ -1,8 +1,9 @@
-"""A program with derivatives as CUDA where some warps follow another one: see gradient_kernel.cu.
+"""A program with derivatives as CUDA code in which warps follow a leading warp: see
+gradient_kernel.cu.
 
-It takes equal steps of explicit schemes, without events or jumps; other programs have one
-thread a run (`cuda_source`). Generated functions are for one column; coefficients that warps hand
-over are as far apart in shared memory as there are lanes.
+It supports equal steps of explicit schemes, without events or jumps; other programs have one thread
+for each run (`cuda_source`). Generated functions are for one column; coefficients that warps hand
+over are interleaved in shared memory, one number for each lane.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from .program import ChainFunctions, Program
 LANES = 32
 """Samples of a block: the threads of a warp."""
 MOST_FOLLOWERS = 7
-"""Columns of a block: with the warp that leads it has 8 warps, as many as a multiprocessor gives 255
-registers each. Further columns are other blocks', which compute the motion once more.
+"""Most columns of a block: with the leading warp it has 8 warps, as many as a multiprocessor can
+give 255 registers each. Other blocks compute further columns, and the motion once more.
 """
 
 
 def suits(program: Program, schedule: Schedule) -> bool:
-    """Whether warps can follow: equal steps of an explicit scheme, stored at their ends, without
-    events or jumps.
+    """Return whether warps can follow: equal steps of an explicit scheme, stored at their ends,
+    without events or jumps.
     """
     p = program
     others = (p.switching, p.units, p.samples, p.passage, p.impact, p.jacobian)
@@ -48,7 +49,7 @@ def suits(program: Program, schedule: Schedule) -> bool:
 
 
 def launch_of(program: Program) -> dict[str, int]:
-    """How the kernel is launched: see `Gpu`."""
+    """Return the launch parameters of the kernel: see `Gpu`."""
     columns = program.direction_count or 0
     groups = -(-columns // MOST_FOLLOWERS)
     followers = -(-columns // groups)
@@ -62,7 +63,7 @@ def launch_of(program: Program) -> dict[str, int]:
 
 
 def gradient_source(native: NativeProgram) -> str:
-    """The whole text of a program `for_gpu`, for NVRTC."""
+    """Return the whole text of a program `for_gpu`, for NVRTC."""
     p = native.program
     leading, launch, columns = NativeProgram(_leading(p)), launch_of(p), p.direction_count or 0
     constants: dict[str, int | str] = {
@@ -98,8 +99,8 @@ def _tangent(chain: ChainFunctions | None) -> ca.Function:
 
 
 def _coefficients(program: Program) -> int:
-    """Numbers of coefficients that shared memory holds: of two stages, of the end of a step, or of
-    the start.
+    """Return the number of coefficients that shared memory holds: of two stages, of the end of a
+    step, or of the assembly.
     """
     p = program
     stage = _tangent(p.rates or p.step)
@@ -107,8 +108,8 @@ def _coefficients(program: Program) -> int:
 
 
 def _leading(program: Program) -> Program:
-    """The motion alone, with the coefficients of its linearisation; derivatives of objectives for one
-    column.
+    """Return the program of the leading warp: the motion alone, with the coefficients of its
+    linearisation, and derivatives of objectives for one column.
     """
     p, o = program, program.objectives
 
@@ -133,7 +134,7 @@ def _leading(program: Program) -> Program:
 
 
 def _objective_column(program: Program, values: ca.Function, name: str) -> ca.Function:
-    """(state, state', ρ, t, ρ' as seeds have it) → g'"""
+    """Build (state, state', ρ, t, ρ' in the order of the seeds) → g'."""
     assert program.directions is not None
     state, ρ, t = (ca.SX.sym("x", values.sparsity_in(k)) for k in range(values.n_in()))
     moved = np.flatnonzero(program.directions.any(axis=1)).tolist()
@@ -147,7 +148,9 @@ def _objective_column(program: Program, values: ca.Function, name: str) -> ca.Fu
 
 
 def _strided(text: str, function: str, array: str, stride: int) -> str:
-    """Generated text, where entries of an argument or result of a function are some places apart."""
+    """Return generated text in which entries of an argument or result of a function are `stride`
+    apart.
+    """
     wrapped = re.search(rf"\b{function}\([^)]*\) ?{{\s*return (casadi_f\d+)\(", text)
     name = wrapped[1] if wrapped else function
     body = re.search(rf"^static int {name}\([^)]*\) ?{{$.*?^}}$", text, re.DOTALL | re.MULTILINE)

@@ -6,7 +6,7 @@
 #define VM_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Size of the working storage, and of the private arrays of a run that is one of many (numbers). */
+/* Sizes of the working storage, and of the private arrays of one of many runs (numbers). */
 static long long vm_workspace_size(const vm_run *r) {
   const long long nr = r->states * r->row, q = r->objectives * r->parameters, solved = r->unknowns + r->multipliers, costates = r->states * r->columns;
   return r->stages * (r->states + nr + r->objectives + q + solved + costates) + 2 * (r->states + nr) + 2 * solved + r->objectives + q +
@@ -85,7 +85,7 @@ VM_EXPORT void vm_run_forward(vm_run *run) { vm_run_with(run, vm_advance); }
 
 VM_EXPORT void vm_run_backward(vm_run *run) { vm_run_with(run, vm_retreat); }
 
-/* Give a run that is one of many its private arrays, filled with zeros. Returns where its parameters go. */
+/* Give one of many runs its private arrays, filled with zeros. Returns the place of its parameters. */
 static double *vm_give_arrays(vm_run *r, const vm_memory *a) {
   double *p = a->own;
   memset(p, 0, (size_t)vm_private_size(r) * sizeof(double));
@@ -115,7 +115,7 @@ VM_EXPORT void vm_sample_all(const vm_job *job, long long count) {
   vm_release(&a);
 }
 
-/* The same with reverse sweeps; runs use one storage. */
+/* Execute many runs with reverse sweeps; they share one storage. */
 VM_EXPORT void vm_sweep_all(const vm_sweep_job *sweep, long long count) {
   const vm_run *common = &sweep->job.common;
   vm_memory a;

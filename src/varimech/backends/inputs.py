@@ -1,4 +1,4 @@
-"""What one run of a program starts from."""
+"""Inputs of one run of a program."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from ..core.coordinate_scales import CoordinateScales
 from ..core.schedule import Schedule
 
 MEMORY = 500e6
-"""Bytes for records, if nothing else is said."""
+"""Default memory for records (bytes)."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What one run starts from: a guess for the start, or the state itself with its derivatives."""
+    """Initial conditions, parameters and schedule of one run: a guess for the assembly, or the
+    initial state itself with its derivatives.
+    """
 
     guess: np.ndarray | None
     state: np.ndarray | None
     sensitivities: np.ndarray | None
     start_slopes: np.ndarray | None
-    """Derivatives of the given state with respect to all parameters, which an adjoint program
-    needs.
+    """Derivatives of the given initial state with respect to all parameters, which an adjoint
+    program needs.
     """
     parameters: np.ndarray
     nominal: np.ndarray
@@ -30,24 +32,22 @@ class Inputs:
     schedule: Schedule
     max_iterations: int
     sizes: CoordinateScales | None = None
-    """By what errors are measured where coordinates are of several kinds; None where the largest
-    gives the size of all.
+    """Reference magnitudes of errors where coordinates are of several kinds; None where the largest
+    coordinate is the magnitude of all.
     """
     sensitivity_floors: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """For each direction that is differentiated in, the largest relative change of a parameter: 1
-    over its size for a single one.
+    """For each direction of differentiation, the largest relative change of a parameter: 1 over its
+    magnitude for a single one.
     """
     chosen: np.ndarray | None = None
-    """1 for coordinates that are independent at first, else 0; None where the run is to choose
-    them.
-    """
+    """1 for initially independent coordinates, else 0; None where the run selects them."""
     memory: float = MEMORY
-    """Bytes that an adjoint program may take for what it records."""
+    """Memory that an adjoint program may take for its records (bytes)."""
     parts: int = 1
-    """Of the way from nominal values to those wanted, in which the start is followed from the
-    guess, which is that of the nominal one.
+    """Number of continuation steps from nominal to actual parameter values in which the initial
+    state is assembled from the guess, which is that of nominal values.
     """
     anchor: np.ndarray | None = None
-    """Positions that set the penalty, the same for all values of the parameters; None where those
-    of the start do.
+    """Positions that set the penalty factors, the same for all parameter values; None where the
+    initial positions set them.
     """

@@ -1,5 +1,5 @@
-"""The interpreted backend: the loop in Python, each function evaluated by CasADi's virtual machine.
-Needs no compiler. driver.c has the same loop:
+"""The interpreted backend: the loop is Python, each function is evaluated by CasADi's virtual
+machine. It needs no compiler. driver.c has the same loop:
 
     find the initial state
     until the end of the run:
@@ -16,7 +16,7 @@ import numpy as np
 from ..core.progress import ProgressCallback
 from .assembly import Assembly
 from .backward import Backward
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .event_passing import EventPassing
 from .events import NONE
 from .explicit import added
@@ -45,11 +45,12 @@ def run_interpreted(
     """Execute a program; `progress` receives the completed share of the duration from time to time.
 
     Raises:
-        StartFailure: if no initial state fits the guess.
+        StartFailure: if no initial state is found from the guess.
         StepFailure: if a step fails.
-        BrokenOff: on Ctrl-C, with the stored results, unless there is a sweep backwards.
+        BrokenOff: on Ctrl-C, with the stored results, unless there is a reverse sweep.
     """
-    with np.errstate(all="ignore"):  # what is not finite is found and named, as with compiled code
+    # values that are not finite are detected and reported, as with compiled code
+    with np.errstate(all="ignore"):
         return _Run(program, inputs).execute(progress)
 
 
@@ -103,7 +104,7 @@ class _Run:
         return replace(trajectory, sensitivities=None, gradients=gradient[None])
 
     def _begin(self) -> None:
-        """Find the initial state, and settle contacts that touch there."""
+        """Find the initial state, and determine the modes of contacts that touch there."""
         w = self.workspace
         self.assembly.begin(self.log)
         self._renew_sides()
@@ -119,7 +120,9 @@ class _Run:
             self._settle_start(self.events)
 
     def _settle_start(self, events: EventPassing) -> None:
-        """Settle contacts that touch at the start; what was stored there is stored anew."""
+        """Determine the modes of contacts that touch at the start, and store the initial state
+        again.
+        """
         self._pass_event(events, NONE)
         self.outputs.store_again(0.0)
 
@@ -127,9 +130,9 @@ class _Run:
         """Pass an event at the beginning of a step."""
         try:
             events.pass_event(trigger)
-        except Trouble as trouble:
-            culprit = trouble.culprit if isinstance(trouble, EventFailure) else trigger
-            raise self._failure(0.0, self.log.time, trouble, culprit) from None
+        except AttemptFailure as failure:
+            culprit = failure.culprit if isinstance(failure, EventFailure) else trigger
+            raise self._failure(0.0, self.log.time, failure, culprit) from None
         self._renew_sides()
 
     def _renew_sides(self) -> None:
@@ -140,9 +143,7 @@ class _Run:
             self.switches.before = self.switches.at(self.log.time, self.workspace.X[0])
 
     def _pass_given_event(self) -> bool:
-        """Pass an event that stands in place of the next given step; returns whether there was
-        one.
-        """
+        """Pass the event that replaces the next given step; return whether there was one."""
         schedule, number = self.schedule, self.log.done + 1
         row = schedule.passage(number)
         if self.passage is not None and row is not None:
@@ -158,7 +159,7 @@ class _Run:
         return True
 
     def _take_step(self) -> bool:
-        """Attempt a step; returns whether it was accepted."""
+        """Attempt a step; return whether it was accepted."""
         lengths = self.lengths
         h, end = lengths.next_step()
         error = self._attempt(h, end)
@@ -169,7 +170,7 @@ class _Run:
             self.units.after = self.units.at(end, self.workspace.X[self.workspace.last])
         if self.events is not None and self.units is not None and self.workspace.chooses:
             event, length = self.units.first_event(h)
-            if event >= 0 and 0 < length <= self.units.shortest:  # at once
+            if event >= 0 and 0 < length <= self.units.shortest:  # immediately
                 if self.workspace.watches:
                     lengths.continue_given()
                 self._pass_event(self.events, event)
@@ -186,17 +187,17 @@ class _Run:
         return True
 
     def _attempt(self, h: float, end: float) -> float | None:
-        """Attempt a step; returns its error over the allowed one, or None if it is rejected."""
+        """Attempt a step; return its error over the allowed one, or None if it is rejected."""
         lengths, begin, bridge = self.lengths, self.log.time, False
         try:
             if self.workspace.chooses:
                 lengths.check_progress()
                 bridge = lengths.bridges(h, end)
             error = self.attempts.attempt(begin, h, end, bridge=bridge)
-        except Trouble as trouble:
-            if lengths.reject_failed(h, str(trouble)):
+        except AttemptFailure as failure:
+            if lengths.reject_failed(h, str(failure)):
                 return None
-            raise self._failure(h, end, trouble) from None
+            raise self._failure(h, end, failure) from None
         if error is None:
             assert self.switches is not None
             lengths.approach(h, self.switches.approach(h))
@@ -216,8 +217,8 @@ class _Run:
         if schedule.outputs is not None and w.scheme is not None and not schedule.at_steps:
             try:
                 self.outputs.store_within(begin, h, end)
-            except Trouble as trouble:
-                raise self._failure(h, end, trouble) from None
+            except AttemptFailure as failure:
+                raise self._failure(h, end, failure) from None
         if w.scheme is None:
             w.ψ += h / 2 * (w.G[0] + w.G[1])
             w.ψ_ += h / 2 * (w.G_[0] + w.G_[1])
@@ -244,48 +245,50 @@ class _Run:
         """See `Jumps.pass_step`."""
         try:
             return jumps.pass_step(self.log.time, h, end)
-        except Trouble as trouble:
-            raise self._failure(h, end, trouble) from None
+        except AttemptFailure as failure:
+            raise self._failure(h, end, failure) from None
 
     def _pass_by_map(self, passage: PassageCalls, row: np.ndarray) -> None:
-        """Pass an event at a given step by the map of the state; passage.c does the same."""
+        """Pass an event at a given step by the event map of the state; passage.c does the same."""
         w, log, begin, n = self.workspace, self.log, self.log.time, self.program.state_size
         end = w.given_end(log.done + 1)
         if log.records is not None:
             log.records.append(PassageRecord(begin, end, w.X[:1].copy(), row))
         try:
-            result, slopes = passage.execute(begin, row, w.X[0], w.X_[0])
-        except Trouble as trouble:
-            raise self._failure(0.0, end, trouble) from None
-        w.new[:], w.new_[:], w.time[0] = result[:n], slopes[:n], end
+            result, sensitivities = passage.execute(begin, row, w.X[0], w.X_[0])
+        except AttemptFailure as failure:
+            raise self._failure(0.0, end, failure) from None
+        w.new[:], w.new_[:], w.time[0] = result[:n], sensitivities[:n], end
         w.keep(0)
         w.ψ += result[n:]
-        w.ψ_ += slopes[n:, : w.directions]
+        w.ψ_ += sensitivities[n:, : w.directions]
         log.add_step(end)
         self._renew_sides()
         again = begin == end and (end == 0 or log.done == self.schedule.steps)
-        if again:  # in place of what is stored
+        if again:  # replace the result stored at this time
             self.outputs.stored -= 1
         if again or self.outputs.is_due(end, self.lengths.number):
             self.outputs.store(end, w.ψ, w.ψ_)
         self.coordinates.renew(log)
 
-    def _failure(self, h: float, end: float, trouble: Trouble, culprit: int = NONE) -> Exception:
+    def _failure(
+        self, h: float, end: float, failure: AttemptFailure, culprit: int = NONE
+    ) -> Exception:
         """Describe the failure of the next step, or of an event before it."""
-        return self.workspace.failure(self.lengths.number + 1, end, h, str(trouble), culprit)
+        return self.workspace.failure(self.lengths.number + 1, end, h, str(failure), culprit)
 
     def _sweep_back(self, records: Records) -> np.ndarray:
         """dψ/dρ, from the last record back to the initial state."""
         w, assembly = self.workspace, self.assembly
-        given = replace(w.inputs, parameters=w.parameters)  # with the last modes
-        back = Backward(self.program, given, w.penalty, assembly.guess, assembly.unknowns)
+        inputs = replace(w.inputs, parameters=w.parameters)  # with the modes at the end of the run
+        back = Backward(self.program, inputs, w.penalty, assembly.guess, assembly.unknowns)
         back.crossed, back.samples = self.log.crossed, self.samples
         back.chosen[:] = w.chosen
         return back.sweep(records.list, w.X[0])
 
     @property
     def _trajectory(self) -> Trajectory:
-        """The stored results, and how the run went so far."""
+        """The stored results, and the log of the run so far."""
         log, outputs, samples = self.log, self.outputs, self.samples
         rows = slice(outputs.stored if self.schedule.at_steps or log.stopped else None)
         direct, modal = self.program.direction_count is not None, self.units is not None

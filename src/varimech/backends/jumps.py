@@ -1,6 +1,6 @@
-"""Steps of an interpreted run and the jumps of forces and integrands: whether a step may be taken, and what
-one across a jump adds to derivatives. switching.c does the same, operation by operation; `switching`
-has the functions and the constants.
+"""Steps of an interpreted run across jumps of forces and integrands: whether a step may be taken,
+and the contribution of a jump to derivatives. switching.c does the same, operation by operation;
+`switching` has the functions and the constants.
 
 A step across a jump ends with the derivatives of the other side: velocities gain (a⁻ − a⁺) t',
 integrals (g⁻ − g⁺) t', where t' is the derivative of the time of the jump.
@@ -23,7 +23,7 @@ class Jumps:
         self._integrand_scales = np.zeros(workspace.program.objective_count)
 
     def lie_ahead(self, begin: float, h: float, end: float, *, bridge: bool) -> bool:
-        """Whether a step has to end before a jump."""
+        """Return whether a step has to end before a jump."""
         w, switches = self._workspace, self._switches
         across = switches.is_across(h)
         looks = w.watches and not across
@@ -34,13 +34,15 @@ class Jumps:
         return beyond and not (crossing and across) and not bridge and w.chooses
 
     def are_crossed(self, h: float) -> bool:
-        """Whether a step passes a jump."""
+        """Return whether a step passes a jump."""
         return self._switches.changed.size > 0 and self._switches.is_across(h)
 
     def _peeks(self, begin: float, h: float, end: float) -> bool:
-        """Whether a stage of an explicit step of given length lies beyond a change of sides: no error
-        estimate would see that. The same of an implicit step for what its first accelerations lead
-        to: if its end has not changed sides, its last ones may be those beyond.
+        """Return whether a stage of an explicit step of given length lies beyond a change of sides,
+        which no error estimate would see.
+
+        For an implicit step, check the positions and velocities that its initial accelerations lead
+        to: if its end has not changed sides, the accelerations there may already be those beyond.
         """
         w, changes_at = self._workspace, self._switches.changes_at
         if w.scheme is None:
@@ -53,11 +55,11 @@ class Jumps:
         return any(changes_at(min(begin + t.c[k] * h, end), w.X[k]) for k in range(1, t.stages))
 
     def pass_step(self, begin: float, h: float, end: float) -> int:
-        """Pass the jump that an accepted step crosses. Returns the number of its switch, negative if
+        """Pass the jump that an accepted step crosses. Return the number of its switch, negative if
         nothing jumps, or 0 if the step crosses none.
 
         Raises:
-            Trouble: if the accelerations beyond the jump have no solution.
+            AttemptFailure: if the accelerations beyond the jump have no solution.
         """
         switches, crossed = self._switches, 0
         if self.are_crossed(h):
@@ -70,7 +72,7 @@ class Jumps:
         return crossed
 
     def _is_jump(self) -> bool:
-        """Whether accelerations or integrands jump, and not only their derivatives."""
+        """Return whether accelerations or integrands jump, and not only their derivatives."""
         w, switches = self._workspace, self._switches
         n, k = w.program.coordinates, w.last
         speed, scales = self._velocity_scale, self._integrand_scales
@@ -82,7 +84,7 @@ class Jumps:
         )
 
     def _differentiate(self, begin: float, end: float) -> None:
-        """Derivatives at the end of a step across a jump."""
+        """Compute the derivatives at the end of a step across a jump."""
         w, switches = self._workspace, self._switches
         n, k = w.program.coordinates, w.last
         switches.differentiate(begin, w.X[0])
@@ -97,7 +99,7 @@ class Jumps:
         w.keep(k)
 
     def raise_scales(self) -> None:
-        """Raise the scales of given steps to the state at the beginning of a step."""
+        """Raise the scales of runs with given steps to the state at the beginning of a step."""
         w, n = self._workspace, self._workspace.program.coordinates
         speed = float(np.abs(w.X[0, n : 2 * n]).max(initial=0.0))
         self._velocity_scale = max(self._velocity_scale, speed)

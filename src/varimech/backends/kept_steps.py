@@ -10,17 +10,17 @@ from .sampler import Sampler, Samples
 
 
 class StepSampler(Sampler):
-    """Carries out a program for rows of parameter values; of each run it yields its steps, as
-    `Sampler.given_steps` wants them.
+    """Executes a program for rows of parameter values and returns the steps of each run, in the
+    format of `Sampler.given_steps`.
 
     Args:
-        common: what any sampler takes.
-        steps: that a run may take at most; runs that need more are not done.
+        common: arguments of `Sampler`.
+        steps: largest number of steps of a run; runs that need more are not done.
     """
 
     def __init__(self, *common: Any, steps: int):
         super().__init__(*common)
         self.kept_steps = steps
 
-    def _sorted_out(self, taken: np.ndarray, **outcomes: np.ndarray) -> Samples:  # type: ignore[override]
-        return Samples(taken[:, None], super()._sorted_out(**outcomes).done)
+    def _without_failed(self, taken: np.ndarray, **outcomes: np.ndarray) -> Samples:  # type: ignore[override]
+        return Samples(taken[:, None], super()._without_failed(**outcomes).done)

@@ -1,10 +1,10 @@
-/* GPU kernel: many runs at once, one thread for each run. Every array is a separate local variable,
-   and no pointer to one is selected at run time, so that the compiler can keep them in registers;
-   derivatives are too large for that, and stand in local memory. Arrays that a program does not use have one number. */
+/* GPU kernel: many runs at once, one thread for each run. Every array is a separate local variable, and no pointer to one is selected at run time,
+   so that the compiler can keep them in registers; derivatives are too large for that, and are in local memory. Arrays that a program does not use
+   have one number. */
 
 typedef vm_run S; /* for its sizes */
 
-/* Numbers of the gradients of `count` functions of an event: by state, direction, parameter, and time. */
+/* Number of values in the gradients of `count` functions of an event: by state, direction, parameter, and time. */
 #define VM_GRADIENTS(count) ((count) * (S::states + S::parameters + S::numbers + 1))
 
 #ifdef VM_SWEEPS
@@ -50,13 +50,13 @@ extern "C" __global__ void __launch_bounds__(VM_THREADS) vm_sample_all(const vm_
   r->chosen = chosen; r->residuals = residuals; r->penalty = penalty;
   r->event_sides = event_sides; r->sample_values = sample_values; r->sample_places = sample_places; r->sample_counts = sample_counts;
   r->integral_gradient = integral_gradient; r->sensitivity_scales = sensitivity_scales; r->sample_gradient = sample_gradient;
-  r->state_sensitivity = Z_; /* only written, when the run is over */
+  r->state_sensitivity = Z_; /* only written, at the end of the run */
 #ifdef VM_SWEEPS /* a reverse sweep follows */
   double solved[S::stages * (S::unknowns + S::multipliers) + 1], costates[S::stages * S::states * S::columns], pulled[S::states * S::columns], contribution[S::pulled * S::columns];
   m->solved = solved; m->costates = costates; m->pulled = pulled; m->contribution = contribution;
   double costate[S::states * S::columns] = {}, gradient[S::pulled * S::columns] = {}, start_unknowns[S::unknowns + S::multipliers + 1] = {}, state_sensitivity[S::states * S::row + 1] = {};
   r->costate = costate; r->gradient = gradient; r->start_unknowns = start_unknowns;
-  r->state_sensitivity = state_sensitivity; /* each section goes on from it */
+  r->state_sensitivity = state_sensitivity; /* each section continues from it */
   vm_run_sweep(sweep, k, r, m, values);
 #else
   vm_run_sample(job, k, r, m, values);

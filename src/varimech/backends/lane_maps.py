@@ -1,8 +1,8 @@
-"""Maps of plans for vectors of samples, as C: the loops of plan_tables.py with a vector, of which each
-sample has one number, in place of every number.
+"""C code of the maps of plans for vectors of samples: the loops of plan_tables.py with a vector in
+place of every number, in which each sample has one entry.
 
-A map has the arguments of `VM_LANE_MAP` in lane_plans.c. Constants of a plan are numbers, the same for
-all samples; where a port reads them is known when a plan is executed only.
+A map has the arguments of `VM_LANE_MAP` in lane_plans.c. Constants of a plan are numbers, the same
+for all samples; which ports read them is known only when a plan is executed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PORT = "typedef struct { long long base, offset, table; } vm_port;"
 
 
 def lane_map(name: str, kernel: str, operation: Map) -> str:
-    """C text of one map; its sizes but for the length of a row are constants."""
+    """Return the C text of one map; all its sizes except the length of a row are constants."""
     inputs, outputs = operation.inputs, operation.outputs
     shared = len(inputs) + len(outputs) if operation.shared is None else operation.shared
     begin, once, each, after = list[str](), list[str](), list[str](), list[str]()
@@ -60,14 +60,14 @@ def lane_map(name: str, kernel: str, operation: Map) -> str:
 
 
 def _first(k: int, port: Port) -> str:
-    """Index of the first row of an element."""
+    """Return the index of the first row of an element."""
     if port.table is not None:
         return f"t{k}[e * {port.rows}]"
     return "0" if port.same else f"e * {port.rows}"
 
 
 def _row(k: int, port: Port) -> str:
-    """Index of row r of an element."""
+    """Return the index of row r of an element."""
     if port.table is not None:
         return f"t{k}[e * {port.rows} + r]"
     return "r" if port.same else f"(e * {port.rows} + r)"
@@ -78,8 +78,8 @@ def _read(k: int, port: Port, *, columns: bool, in_place: bool) -> list[str]:
     loop = f"for (int r = 0; r < {port.rows}; ++r)"
     numbers = f"if (k{k}) {loop} g{k}[r] = vm_all(k{k}[{place}]);"
     if in_place:
-        there = f"const vm_vector *b{k} = k{k} ? g{k} : p{k} + {_first(k, port)};"
-        return [f"vm_vector g{k}[{port.rows}];", numbers, there]
+        pointer = f"const vm_vector *b{k} = k{k} ? g{k} : p{k} + {_first(k, port)};"
+        return [f"vm_vector g{k}[{port.rows}];", numbers, pointer]
     gather = f"{numbers} else {loop} g{k}[r] = p{k}[{place}];"
     return [f"vm_vector g{k}[{port.rows}];", gather, f"const vm_vector *b{k} = g{k};"]
 

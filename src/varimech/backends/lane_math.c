@@ -1,12 +1,12 @@
-/* Vectors of samples, and the functions of these that a processor does not have.
+/* Vectors of samples, and the functions of them that a processor does not have.
 
    Sines and cosines are computed for all lanes at once: the argument is reduced by a multiple k of π/2, |k| ≤ 2²⁰, to r + e in [−π/4, π/4], in
    three parts of π/2 of which the first two have 33 bits, so that their multiples are exact; then
 
      sin r = r + r³ P(r²),     cos r = 1 − r²/2 + r⁴ Q(r²)
 
-   with polynomials that interpolate at Chebyshev's points (errors 2e-17 and 1e-18). Results are within one unit in the last place; those of a C
-   library, which lanes with larger arguments get, are within 0.6. So lanes of models with sines differ from single runs by rounding, and all
+   with polynomials that interpolate at Chebyshev points (errors 2e-17 and 1e-18). Results are accurate to one unit in the last place; those of a C
+   library, which is used for lanes with larger arguments, to 0.6 units. So lanes of models with sines differ from single runs by rounding, and all
    other models have the same bits. The polynomials use no instruction that only some processors have: every width gives the same bits. */
 
 #include <math.h>
@@ -18,11 +18,11 @@ static inline vm_vector vm_all(double x) { return x - (vm_vector){0}; }
 static inline vm_vector vm_ones(vm_mask which) { return (vm_vector)(which & (vm_mask)vm_all(1.)); }
 static inline vm_vector vm_pick(vm_mask which, vm_vector a, vm_vector b) { return (vm_vector)((which & (vm_mask)a) | (~which & (vm_mask)b)); }
 static inline vm_vector vm_magnitudes(vm_vector x) { return (vm_vector)((vm_mask)x & 0x7fffffffffffffffLL); }
-/* as the C library has them, signs of zeros included */
+/* as in the C library, signs of zeros included */
 static inline vm_vector vm_fmin(vm_vector a, vm_vector b) { return vm_pick((a < b) | (b != b), a, b); }
 static inline vm_vector vm_fmax(vm_vector a, vm_vector b) { return vm_pick((a > b) | (b != b), a, b); }
 static inline vm_vector vm_sqrt(vm_vector a) {
-#if VM_WIDTH == 8 && !defined(__clang__) /* whose vectorizer takes the loop below */
+#if VM_WIDTH == 8 && !defined(__clang__) /* Clang vectorises the loop below */
   return (vm_vector)__builtin_ia32_sqrtpd512_mask(a, vm_all(0.), -1, 4);
 #elif VM_WIDTH == 4 && !defined(__clang__)
   return (vm_vector)__builtin_ia32_sqrtpd256(a);
@@ -38,7 +38,7 @@ static inline void vm_largest_of_lanes(vm_vector *largest, vm_vector x) { /* NaN
 }
 
 #define VM_MOST_TURNS 1.6e6 /* argument up to which k has 20 bits */
-#define VM_SHIFT 6755399441055744. /* 1.5 · 2⁵²: a sum with it is rounded to a whole number, which stands in its last bits */
+#define VM_SHIFT 6755399441055744. /* 1.5 · 2⁵²: a sum with it is rounded to an integer, which is in its last bits */
 
 /* Sine and cosine of numbers up to VM_MOST_TURNS. */
 static inline void vm_sines(vm_vector x, vm_vector *sine, vm_vector *cosine) {
@@ -65,6 +65,6 @@ static inline void vm_sincos(vm_vector x, vm_vector *sine, vm_vector *cosine) {
 static inline vm_vector vm_sin(vm_vector x) { vm_vector s, c; vm_sincos(x, &s, &c); return s; }
 static inline vm_vector vm_cos(vm_vector x) { vm_vector s, c; vm_sincos(x, &s, &c); return c; }
 
-/* other functions of the C library, lane by lane */
+/* Other functions of the C library, lane by lane. */
 #define VM_UNARY(f) static vm_vector vm_##f(vm_vector a) { for (int k = 0; k < VM_WIDTH; ++k) a[k] = f(a[k]); return a; }
 #define VM_BINARY(f) static vm_vector vm_##f(vm_vector a, vm_vector b) { for (int k = 0; k < VM_WIDTH; ++k) a[k] = f(a[k], b[k]); return a; }

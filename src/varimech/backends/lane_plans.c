@@ -1,9 +1,9 @@
-/* Plans for vectors of samples, as plan.c has them for one: the same operations in the same order on vectors, of which each lane has one number.
-   Nothing is pivoted, so all lanes take the same way. Constants of a plan are numbers, the same for all lanes. */
+/* Plans for vectors of samples: the operations of plan.c in the same order on vectors, in which each lane has one number. Nothing is pivoted, so
+   all lanes take the same path. Constants of a plan are numbers, the same for all lanes. */
 
-/* c − a b, rounded once where vm_minus does so */
+/* c − a b, rounded once where vm_minus rounds once */
 static inline vm_vector vm_minus_lanes(vm_vector c, vm_vector a, vm_vector b) {
-#if defined(__FMA__) && VM_WIDTH == 8 && !defined(__clang__) /* whose vectorizer takes the loop below */
+#if defined(__FMA__) && VM_WIDTH == 8 && !defined(__clang__) /* Clang vectorises the loop below */
   return (vm_vector)__builtin_ia32_vfmaddpd512_mask(-a, b, c, -1, 4);
 #elif defined(__FMA__) && VM_WIDTH == 4 && !defined(__clang__)
   return (vm_vector)__builtin_ia32_vfmaddpd256(-a, b, c);
@@ -47,7 +47,7 @@ static void vm_backsolve_lanes(int n, long long width, long long columns, const 
   }
 }
 
-/* What a map has of all elements: its kernel, and where its ports lead to. */
+/* Data of a map for all elements: its kernel, and the places of its ports. */
 typedef struct {
   const vm_kernel *kernel;
   long long width; /* length of a row */
@@ -67,7 +67,7 @@ static inline long long vm_place(const vm_lane_map *map, long long k, long long 
   return port.offset + (map->kernel->shared >= 0 && k >= map->kernel->shared ? row * map->width + column : row);
 }
 
-/* Execute a kernel for one element and one column; `buffer` holds what is gathered. */
+/* Execute a kernel for one element and one column; `buffer` holds gathered values. */
 static void vm_element_of_lanes(const vm_lane_map *map, long long e, long long column, vm_vector *w, vm_vector *buffer) {
   const vm_kernel *kernel = map->kernel;
   const long long inputs = kernel->inputs, all = inputs + kernel->outputs;

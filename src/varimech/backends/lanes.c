@@ -1,15 +1,15 @@
 /* Many runs side by side: VM_WIDTH samples in the lanes of vector registers.
 
-   A lane is a run with a workspace of its own. All lanes attempt a step at the same time: what costs time, the stages of the step with their
-   derivatives, integrands and error estimates, is computed in vectors, of which each lane has one number. Everything else (the next step, events,
-   outputs) each lane does by itself with the functions of the driver, so lanes may be at different times, in different modes, and end or fail
-   when they do; then the next sample takes the lane. Operations and their order are those of a single run, so results are the same to the last bit,
-   but for sines and cosines (lane_math.c, which precedes this text). */
+   A lane is a run with its own workspace. All lanes attempt a step at the same time: the expensive part, the stages of the step with their
+   derivatives, integrands and error estimates, is computed in vectors, in which each lane has one number. Everything else (the next step, events,
+   outputs) is computed lane by lane with the functions of the driver, so lanes may be at different times, in different modes, and end or fail
+   independently; then the next sample takes the lane. Operations and their order are those of a single run, so results are the same to the last
+   bit, except for sines and cosines (lane_math.c, which precedes this text). */
 
 static const vm_vector vm_zeros = {0};
 
-/* Interpret a function for all lanes. Of column functions (columns.py), `columns` are wanted, in rows of length `row`, and 0 of others; the last
-   argument of these, the derivatives of the parameters, is the same for all lanes. */
+/* Interpret a function for all lanes. For column functions (columns.py), `columns` columns are computed, in rows of length `row`; 0 for others.
+   The last argument of column functions, the derivatives of the parameters, is the same for all lanes. */
 static void vm_interpret_lanes(const vm_bytecode *t, const vm_vector *const *arg, vm_vector *const *res, vm_vector *w, long long columns, long long row) {
   const int by_columns = columns > 0;
   for (long long c = 0; c < (by_columns ? columns : 1); ++c)
@@ -49,7 +49,7 @@ static void vm_interpret_lanes(const vm_bytecode *t, const vm_vector *const *arg
 
 static void vm_execute_lanes(const vm_plan *plan, const vm_run *r, const double *const *arg, double *const *res, vm_vector *workspace, vm_vector *w); /* see lane_plans.c */
 
-/* Vectors of all lanes: as in vm_workspace, and what lanes have of their own; `seeds` are the same for all */
+/* Vectors of all lanes: as in vm_workspace, and the inputs of each lane; `seeds` are the same for all */
 struct vm_vectors {
   vm_vector *X, *X_, *G, *G_, *Y, *Y_, *coefficients, *x, *y, *x_next, *y_next, *residuals, *ratio;
   vm_vector *penalty, *values, *chosen, *guess, *sums, *motion_scales, *sensitivity_scales, *integrand_scales, *w, *workspace, *seeds;
@@ -62,7 +62,7 @@ struct vm_vectors {
 };
 typedef struct vm_vectors vm_vectors;
 
-/* A sample that is under way. */
+/* A sample in progress. */
 typedef struct {
   vm_run run;
   vm_workspace storage;
@@ -80,10 +80,10 @@ static void vm_call_lanes(int function, const vm_run *r, vm_vectors *m) {
   else if (r->plans[function].code) vm_execute_lanes(r->plans + function, r, m->arg, m->res, m->workspace, m->w);
 }
 
-/* Lanes that cannot go on take part with whatever numbers they have; their first failure is kept. */
+/* Record the first failure of a lane; failed lanes take part with whatever numbers they have. */
 static void vm_fail(vm_vectors *m, int lane, int status) { if (m->status[lane] == VM_DONE) m->status[lane] = status; }
 
-/* Newton's method for all lanes; those that have converged stay as they are. */
+/* Newton's method for all lanes; those that have converged keep their values. */
 static void vm_iterate_lanes(int chain, const vm_run *r, vm_vectors *m, const vm_vector *state, const double *const *settings, int count) {
   const size_t bytes = (size_t)count * sizeof(double *);
   vm_vector last = vm_zeros, ratio = vm_zeros;
@@ -148,7 +148,7 @@ static void vm_integrands_of_lanes(const vm_run *r, vm_vectors *m, const vm_vect
   vm_call_lanes(VM_INTEGRANDS + 1, r, m);
 }
 
-/* Weights of a scheme that are not zero, and the stages that they belong to. */
+/* Nonzero weights of a scheme, and their stages. */
 typedef struct { double weights[VM_MOST_STAGES]; long long places[VM_MOST_STAGES], count; } vm_weights;
 
 static vm_weights vm_nonzero(const double *weights, long long count) {
@@ -158,7 +158,7 @@ static vm_weights vm_nonzero(const double *weights, long long count) {
   return found;
 }
 
-/* Their sums with some neighbouring numbers of all stages, which are `stride` apart */
+/* Weighted sums of some neighbouring numbers over all stages, which are `stride` apart. */
 static inline void vm_sum_block_of_lanes(const vm_vector *K, long long stride, const vm_weights *w, const int block, vm_vector *sums) {
   for (int k = 0; k < block; ++k) sums[k] = vm_zeros;
   for (long long j = 0; j < w->count; ++j) {
@@ -173,7 +173,7 @@ static inline vm_vector vm_sum_lanes(const vm_vector *K, long long stride, const
   return sum;
 }
 
-#define VM_LANE_BLOCK 4 /* sums side by side, in registers */
+#define VM_LANE_BLOCK 4 /* sums computed together, in registers */
 
 /* result = X + h Σ weights_j K_j of `count` neighbouring numbers */
 static void vm_combine_run_of_lanes(const vm_vector *X, const vm_vector *K, long long stride, vm_vector h, const vm_weights *w, long long count, vm_vector *result) {
@@ -186,7 +186,7 @@ static void vm_combine_run_of_lanes(const vm_vector *X, const vm_vector *K, long
   for (; i < count; ++i) result[i] = X[i] + h * vm_sum_lanes(K + i, stride, w);
 }
 
-/* (q, v) of the first stage and its rates at others; for derivatives a row has `width` numbers, of which those of parameters are used. */
+/* Combine (q, v) of the first stage and the rates of all stages; for derivatives a row has `width` numbers, of which those of parameters are used. */
 static void vm_combine_lanes(const vm_run *r, const vm_vector *X, long long width, vm_vector h, const double *weights, long long count, vm_vector *result) {
   const long long rows = 2 * r->coordinates, shift = r->coordinates * width, stride = r->states * width;
   const vm_weights w = vm_nonzero(weights, count);
@@ -194,7 +194,7 @@ static void vm_combine_lanes(const vm_run *r, const vm_vector *X, long long widt
   else for (long long i = 0; i < rows; ++i) vm_combine_run_of_lanes(X + i * width, X + shift + i * width, stride, h, &w, r->parameters, result + i * width);
 }
 
-/* A chain at a combination of stages, for all lanes, and integrands there. */
+/* Evaluate a chain at a combination of stages, for all lanes, and integrands there. */
 static void vm_stage_of_lanes(int chain, const vm_run *r, vm_vectors *m, double c, const double *weights, long long count, long long i) {
   const long long n = r->states;
   const vm_vector time = m->begin + c * m->h;
@@ -226,7 +226,7 @@ static void vm_implicit_step_of_lanes(const vm_run *r, vm_vectors *m) {
   vm_integrands_of_lanes(r, m, &m->end, 1);
 }
 
-/* Numbers of a lane into vectors, and back; derivatives have rows of length `width`, of which some are used. */
+/* Copy numbers of a lane into vectors, and back; derivatives have rows of length `width`, of which some are used. */
 static void vm_gather(vm_vector *to, int lane, const double *from, long long count) { for (long long i = 0; i < count; ++i) to[i][lane] = from[i]; }
 static void vm_scatter(double *to, const vm_vector *from, int lane, long long count) { for (long long i = 0; i < count; ++i) to[i] = from[i][lane]; }
 static void vm_gather_rows(const vm_run *r, vm_vector *to, int lane, const double *from) {
@@ -254,7 +254,7 @@ static void vm_raise_norms(vm_vector *largest, vm_vector estimate, vm_vector sca
   *largest = vm_pick((scale > 0) & ~(share <= *largest), share, *largest);
 }
 
-/* Largest scaled error estimates of all lanes, by some weights, as vm_error_norm has them. */
+/* Largest scaled error estimates of all lanes, for some weights; see vm_error_norm. */
 static vm_vector vm_norms_of_lanes(const vm_run *r, const vm_vectors *m, const double *weights) {
   const long long n = r->coordinates, p = r->parameters, o = r->objectives, stages = r->scheme->stages;
   const vm_weights w = vm_nonzero(weights, stages + 1);
@@ -272,7 +272,7 @@ static vm_vector vm_norms_of_lanes(const vm_run *r, const vm_vectors *m, const d
   return largest;
 }
 
-/* Error scales of a lane. */
+/* Copy the error scales of a lane into the vectors. */
 static void vm_gather_scales(const vm_run *r, vm_vectors *v, int lane) {
   const long long n = r->coordinates;
   for (long long i = 0; i < n; ++i) {
@@ -290,7 +290,7 @@ static void vm_errors_of_lanes(const vm_run *r, vm_vectors *m, vm_seat *seats) {
   for (int l = 0; l < VM_WIDTH; ++l) if (seats[l].sample >= 0) seats[l].lane.error = vm_over_allowed(&seats[l].run, m->h[l], first[l], second[l]);
 }
 
-/* Put the beginning of a lane's step into the vectors. */
+/* Copy the beginning of a lane's step into the vectors. */
 static void vm_enter(vm_vectors *v, int lane, const vm_seat *seat) {
   const vm_run *r = &seat->run;
   const vm_workspace *m = &seat->storage;
@@ -308,7 +308,7 @@ static void vm_enter(vm_vectors *v, int lane, const vm_seat *seat) {
   v->iterations[lane] = 0;
 }
 
-/* Give a lane what its step has led to. */
+/* Copy the results of a lane's step from the vectors. */
 static void vm_exit(const vm_vectors *v, int lane, vm_seat *seat) {
   vm_run *r = &seat->run;
   vm_workspace *m = &seat->storage;
@@ -326,7 +326,7 @@ static void vm_exit(const vm_vectors *v, int lane, vm_seat *seat) {
   seat->attempt.status = v->status[lane];
 }
 
-/* Attempt a step in all lanes. A lane whose step is too short for its integrator moves by itself. */
+/* Attempt a step in all lanes. A lane whose step is too short for its integrator takes it separately. */
 static void vm_try_lanes(vm_vectors *v, vm_seat *seats) {
   const vm_run *r = &seats[0].run;
   for (int l = 0; l < VM_WIDTH; ++l) if (seats[l].sample >= 0) { vm_enter(v, l, seats + l); r = &seats[l].run; }
@@ -346,7 +346,7 @@ static void vm_try_lanes(vm_vectors *v, vm_seat *seats) {
 /* Assembled initial states of the samples from `first` on, as many as there are lanes. */
 typedef struct { long long first, count; int status[VM_WIDTH]; vm_vector *X, *X_, *residuals; } vm_starts;
 
-/* Assemble the next samples, all at once. All are near the nominal one, or the seat assembles its own. */
+/* Assemble the next samples, all at once. All must be near the nominal one; otherwise the seat assembles its own. */
 static void vm_assemble_lanes(const vm_job *job, vm_starts *starts, vm_vectors *v, const vm_seat *seat, long long first, long long count) {
   const vm_run *r = &seat->run;
   const vm_vector time = vm_zeros;
@@ -365,7 +365,7 @@ static void vm_assemble_lanes(const vm_job *job, vm_starts *starts, vm_vectors *
   memcpy(starts->status, v->status, sizeof v->status);
 }
 
-/* Begin with a sample in a seat. Returns a status. */
+/* Begin a sample in a seat. Returns a status. */
 static int vm_begin_lane(const vm_job *job, vm_starts *starts, vm_vectors *v, vm_seat *seat, long long count) {
   vm_run *r = &seat->run;
   vm_workspace *m = &seat->storage;
@@ -383,7 +383,7 @@ static int vm_begin_lane(const vm_job *job, vm_starts *starts, vm_vectors *v, vm
   return vm_set_out(r, m);
 }
 
-/* Fill a seat with the next sample that has a step to take; `next` is the first one that nobody has begun with. */
+/* Fill a seat with the next sample that has a step to take; `next` is the first one that has not begun. */
 static void vm_fill_seat(const vm_job *job, vm_starts *starts, vm_vectors *v, vm_seat *seat, long long *next, long long count) {
   while (seat->sample < 0 || !vm_prepare(&seat->run, &seat->storage, &seat->attempt)) {
     if (seat->sample >= 0) {

@@ -1,10 +1,11 @@
-"""Vectors of samples: C of a program's functions for as many samples as a vector register holds.
+"""Vectors of samples: C code of a program's functions for as many samples as a vector register
+holds.
 
-Each number of a function becomes a vector with one entry a sample, its lane. Operations and their
-order are those of the bytecode, so each lane has the result of a single run to the last bit;
+Each number of a function becomes a vector with one entry for each sample, its lane. Operations and
+their order are those of the bytecode, so each lane has the result of a single run to the last bit;
 functions that vectors lack (powers, exponentials) are called lane by lane. Sines and cosines are
-those of lane_math.c, which differ from a C library's by rounding. lanes.c executes these functions, or
-interprets the bytecode until they are compiled.
+those of lane_math.c, which differ from a C library's by rounding. lanes.c executes these functions,
+or interprets the bytecode until they are compiled.
 """
 
 from __future__ import annotations
@@ -35,16 +36,18 @@ WIDTH = """#if defined(__AVX512F__)
 #endif"""
 """Numbers in a vector register of the processor that the compiler builds for."""
 CHAINS, PER_CHAIN, TANGENT = 3, 6, 3
-"""Chains that vectors execute: step, start and rates; functions of each; the number of the tangent."""
+"""Number of chains that vectors execute (step, assembly and rates), number of functions of a chain,
+and number of the tangent among them.
+"""
 INTEGRANDS = 32
-"""Slot of the integrands, before their tangent."""
+"""Slot of the integrands; that of their tangent follows."""
 EXECUTED = (
     *(PER_CHAIN * chain + k for chain in range(CHAINS) for k in range(TANGENT + 1)),
     *(INTEGRANDS, INTEGRANDS + 1),
 )
 """Slots of the functions that steps of vectors call (see `Program.slots`)."""
 IN_VECTORS = ("FABS", "FMIN", "FMAX", "SQRT", "SIN", "COS")
-"""Functions that lane_math.c has."""
+"""Functions that lane_math.c implements for vectors."""
 EACH = tuple(name for name in (*UNARY, *BINARY, "POW") if name not in IN_VECTORS)
 """Functions that are called lane by lane."""
 FORMS = {
@@ -73,36 +76,38 @@ FORMS = {
     **{name: f"vm_{name.lower()}({{a}})" for name in UNARY if name != "FABS"},
     **{name: f"vm_{name.lower()}({{a}},{{b}})" for name in BINARY},
 }
-"""Operations of vectors as C."""
+"""C expressions of operations on vectors."""
 SIGNATURE = "const vm_vector *const *arg, vm_vector *const *res, vm_vector *w"
 
 
 MOST_STAGES = 32
-"""Stages of a scheme, and its end, that lanes.c has places for; those of order 8 have 13."""
+"""Size of the arrays of stages in lanes.c, the end of the step included; schemes of order 8 have
+13.
+"""
 
 
 def suits(program: Program) -> bool:
-    """Whether vectors of samples can execute a program: lanes.c has places for its stages, and no
-    sweep backwards follows.
+    """Return whether vectors of samples can execute a program: its stages fit into the arrays of
+    lanes.c, and there is no reverse sweep.
     """
     scheme = program.scheme
     return not (program.adjoint or (scheme is not None and len(scheme.b) >= MOST_STAGES))
 
 
 def lane_slots(program: Program, cold: frozenset[int]) -> list[int]:
-    """Slots of the functions that are written for vectors."""
+    """Return the slots of the functions that are compiled for vectors."""
     return [k for k in EXECUTED if k not in cold and yields_results(program.slots[k])]
 
 
 def bits(slots: Sequence[int]) -> int:
-    """A number whose bits are set at these places."""
+    """Return a number with the bits of these slots set."""
     return sum(1 << k for k in slots)
 
 
 def lane_source(
     program: Program, slots: Sequence[int], columns: Mapping[str, int], kernels: Kernels
 ) -> str:
-    """The whole C text of a library of functions of vectors, and of kernels of plans."""
+    """Return the whole C text of a library of functions of vectors, and of kernels of plans."""
     once = [f"VM_UNARY({name.lower()})" for name in UNARY if name in EACH]
     twice = [f"VM_BINARY({name.lower()})" for name in (*BINARY, "POW") if name in EACH]
     functions, calls = [], []
@@ -119,19 +124,19 @@ def lane_source(
 
 
 def _maps_source(kernels: Kernels) -> list[str]:
-    """C of the maps of plans."""
-    functions = [_function(f.name(), f, None) for f in kernels.different]
+    """Return the C text of the maps of plans."""
+    functions = [_function(f.name(), f, None) for f in kernels.distinct]
     loops = [
         lane_map(f"lane_map{k}", kernels.kernel_of(m).name(), m)
         for k, m in enumerate(kernels.loops)
     ]
-    given = "count, width, columns, ports, bases, constants, tables, w"
-    calls = [f"    case {k}: lane_map{k}({given}); break;" for k in range(len(loops))]
+    arguments = "count, width, columns, ports, bases, constants, tables, w"
+    calls = [f"    case {k}: lane_map{k}({arguments}); break;" for k in range(len(loops))]
     return [PORT, *functions, *loops, _dispatch("vm_lane_maps", ARGUMENTS, calls)]
 
 
 def _dispatch(name: str, arguments: str, calls: Sequence[str]) -> str:
-    """C of a function that calls others by number."""
+    """Return the C text of a function that calls others by number."""
     return "\n".join(
         [
             '__attribute__((visibility("default")))',
@@ -145,7 +150,9 @@ def _dispatch(name: str, arguments: str, calls: Sequence[str]) -> str:
 
 
 def _function(name: str, function: ca.Function, columns: int | None) -> str:
-    """C of one function, in pieces where it is large; a column function loops over its columns."""
+    """Return the C text of one function, in pieces where it is large; a column function loops over
+    its columns.
+    """
     code = bytecode_of(function)
     size = PIECE if code.size > LONGEST else max(1, code.size)
     pieces = [code[k : k + size] for k in range(0, code.size, size)]
@@ -170,7 +177,7 @@ def _function(name: str, function: ca.Function, columns: int | None) -> str:
 def _body(
     piece: np.ndarray, live_in: list[int], live_out: list[int], columns: int | None
 ) -> list[str]:
-    """Statements of a piece."""
+    """Return the statements of a piece."""
     number = operations()
     forms = {number[name]: form for name, form in FORMS.items() if name in number}
     constants = piece.view(np.dtype([*[(n, np.int32) for n in ("o", "t")], ("x", "<f8")]))["x"]
@@ -198,5 +205,5 @@ def _body(
 
 
 def address_of(function: Any) -> int:
-    """Where a function of a library is."""
+    """Return the address of a function of a library."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,12 +1,12 @@
-"""A folder of compiled libraries, kept by content, for any number of processes at once.
+"""A folder of compiled libraries, addressed by content, for any number of concurrent processes.
 
-An entry is a folder named by the hash of everything its library depends on. It is made under
-another name and renamed when complete, so that it is either whole or not there; a checksum of key
-and library reveals a damaged or exchanged one. When all of them take more room than they may, those
-that were not used for longest go.
+An entry is a folder named by the hash of everything its library depends on. It is built under
+another name and renamed when complete, so that it is either whole or absent; a checksum of key and
+library reveals a damaged or exchanged library. When the cache exceeds its size limit, the least
+recently used entries are deleted.
 
 Loading a library executes it, so nobody else may be able to put one there (`private_folders.py`): a
-cache that others can write to is left alone, and a folder of this process is used in its place.
+cache that others can write to is not used, and a temporary folder of this process replaces it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from .private_folders import exposure, is_private
 
 LIBRARY, CHECKSUM = "program.so", "sha256"
 BUILDING, GOING = ".building-", ".going-"
-"""How folders begin that are no entries yet, or not any more."""
+"""Prefixes of folders that are being built, or being deleted."""
 FORGOTTEN, FRESH = 3600.0, 60.0
-"""Seconds after which such a folder is that of a process that was killed, and in which an entry may
-be on its way to be loaded.
+"""Age (s) from which on such a folder belongs to a process that was killed, and age below which an
+entry is kept because it may be about to be loaded.
 """
 ROOM = 1000.0
-"""MB that the cache may take, where VARIMECH_CACHE_MB does not say otherwise."""
+"""Size limit of the cache (MB), unless VARIMECH_CACHE_MB sets another one."""
 
 
 def cache_folder() -> Path:
-    """Where libraries are kept: $VARIMECH_CACHE, else `varimech` in the user's cache folder."""
+    """Return the folder of the cache: $VARIMECH_CACHE, else `varimech` in the user's cache folder."""
     if given := os.environ.get("VARIMECH_CACHE"):
         return Path(given)
     if base := os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA"):
@@ -50,10 +50,10 @@ def cache_folder() -> Path:
 
 
 def cache_space() -> float:
-    """MB that they may take: $VARIMECH_CACHE_MB, else ROOM.
+    """Return the size limit of the cache (MB): $VARIMECH_CACHE_MB, else ROOM.
 
     Raises:
-        ModelError: if that is not a number.
+        ModelError: if it is not a number.
     """
     given = os.environ.get("VARIMECH_CACHE_MB", "")
     try:
@@ -68,22 +68,22 @@ def cache_space() -> float:
     return room
 
 
-def found_library(key: str) -> Path | None:
-    """The library of this key, if it is there and whole."""
+def find_library(key: str) -> Path | None:
+    """Return the library of this key, if it exists and is intact."""
     for folder in (*_private(cache_folder()), *_own):
-        if _whole(entry := folder / key):
+        if _is_intact(entry := folder / key):
             with suppress(OSError):
-                os.utime(entry)  # used last
+                os.utime(entry)  # it is the most recently used one
             return entry / LIBRARY
     return None
 
 
 def add_library(key: str, make: Callable[[Path], None]) -> Path:
-    """A new entry; `make` writes its library into the folder that it is given.
+    """Add an entry; `make` writes its library into the folder that it receives.
 
     Raises:
         OSError: if it cannot be written.
-        ModelError: if the room of the cache is no number.
+        ModelError: if the size limit of the cache is not a number.
     """
     room, folder = cache_space(), _writable(cache_folder())
     made = _temporary_folder(BUILDING, folder)
@@ -104,15 +104,15 @@ def add_library(key: str, make: Callable[[Path], None]) -> Path:
 
 
 def _install(fresh: Path, entry: Path) -> Path:
-    """Give a complete entry its name; if another process was faster and its entry is whole, take
-    that one.
+    """Rename a complete entry to its final name; if another process was faster and its entry is
+    intact, use that one.
     """
     for _ in range(3):
         try:
             fresh.rename(entry)
             return entry / LIBRARY
         except OSError:
-            if _whole(entry):
+            if _is_intact(entry):
                 return entry / LIBRARY
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
@@ -122,8 +122,8 @@ def _install(fresh: Path, entry: Path) -> Path:
     raise OSError(f"the damaged entry {entry.name} cannot be replaced")
 
 
-def _whole(entry: Path) -> bool:
-    """Whether an entry is one of this user, undamaged, and made for its own key."""
+def _is_intact(entry: Path) -> bool:
+    """Return whether an entry belongs to this user, is undamaged, and was built for its own key."""
     try:
         private = all(is_private(path) for path in (entry, entry / LIBRARY, entry / CHECKSUM))
         return (
@@ -139,23 +139,25 @@ def _digest(key: str, library: Path) -> str:
 
 
 def entries_of(folder: Path) -> dict[Path, tuple[float, int]]:
-    """Entries of a cache: when each was used last, and its bytes; what goes in this moment is left
-    out.
+    """Return the entries of a cache with their times of last use and sizes (bytes), without those
+    that are being deleted.
     """
-    found = {}
+    entries = {}
     with suppress(OSError):
         for entry in folder.iterdir():
             with suppress(OSError):
                 if entry.is_dir() and not entry.name.startswith("."):
-                    found[entry] = (
+                    entries[entry] = (
                         entry.stat().st_mtime,
                         sum(file.stat().st_size for file in entry.iterdir()),
                     )
-    return found
+    return entries
 
 
 def _allocate(folder: Path, room: float) -> None:
-    """Let those go that were not used for longest, and what killed processes left."""
+    """Delete the least recently used entries beyond the size limit, and the remains of killed
+    processes.
+    """
     entries, now = entries_of(folder), time.time()
     taken = sum(size for _, size in entries.values())
     for entry, (used, size) in sorted(entries.items(), key=lambda item: item[1][0]):
@@ -163,41 +165,41 @@ def _allocate(folder: Path, room: float) -> None:
             break
         _remove(entry)
         taken -= size
-    for begun in (BUILDING, GOING):
-        for left in folder.glob(f"{begun}*"):
+    for prefix in (BUILDING, GOING):
+        for left in folder.glob(f"{prefix}*"):
             with suppress(OSError):
                 if now - left.stat().st_mtime > FORGOTTEN:
                     shutil.rmtree(left, ignore_errors=True)
 
 
 def _remove(entry: Path) -> None:
-    """Others find it whole, or not at all."""
+    """Delete an entry such that other processes find it whole or not at all."""
     with suppress(OSError):
-        going = entry.with_name(f"{GOING}{os.getpid()}-{entry.name}")
-        entry.rename(going)
-        shutil.rmtree(going, ignore_errors=True)
+        deleted = entry.with_name(f"{GOING}{os.getpid()}-{entry.name}")
+        entry.rename(deleted)
+        shutil.rmtree(deleted, ignore_errors=True)
 
 
 def builds_under_way(folder: Path) -> list[float]:
-    """Seconds that the builds of all processes in a cache have taken so far."""
+    """Return for how long (s) the builds of all processes in a cache have been running."""
     now, ages = time.time(), list[float]()
-    for begun in folder.glob(f"{BUILDING}*"):
+    for building in folder.glob(f"{BUILDING}*"):
         with suppress(OSError):
-            ages.append(now - begun.stat().st_mtime)
+            ages.append(now - building.stat().st_mtime)
     return [age for age in ages if age < FORGOTTEN]
 
 
 _own: list[Path] = []
-"""The folder of this process, where it has one."""
+"""The temporary cache of this process, if it has one."""
 _temporary: set[Path] = set()
-"""Folders that go with this process."""
+"""Folders that are deleted when this process ends."""
 _reported: set[Path] = set()
 """Folders that were reported as not private, or not writable."""
 
 
 def _private(folder: Path) -> list[Path]:
-    """The folder with all links resolved, if it exists and only this user can write to it; else
-    none, and why is reported once.
+    """Return the folder with all links resolved, if it exists and only this user can write to it;
+    otherwise an empty list, after reporting the reason once.
     """
     try:
         place = folder.resolve(strict=True)
@@ -216,15 +218,15 @@ def _private(folder: Path) -> list[Path]:
 
 
 def _report(folder: Path, problem: str) -> None:
-    """Warn of a folder; the first time only."""
+    """Warn about a folder, the first time only."""
     if folder not in _reported:
         _reported.add(folder)
         warnings.warn(f"the cache of compiled libraries {folder} {problem}", stacklevel=3)
 
 
 def _writable(folder: Path) -> Path:
-    """The folder itself where it is private, or one of this process alone where it is not, or
-    cannot be written.
+    """Return the folder itself if it is private and can be written, otherwise a temporary folder of
+    this process.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -251,12 +253,12 @@ def _temporary_folder(prefix: str, within: Path | None = None) -> Path:
 
 @atexit.register
 def _remove_temporary() -> None:
-    for folder in list(_temporary):  # a build may end in this moment
+    for folder in list(_temporary):  # a build may end at this moment
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @after_fork
 def _leave_temporary() -> None:
-    """They belong to the process that made them."""
+    """Forget temporary folders in a forked process: they belong to the process that created them."""
     _temporary.clear()
     _own.clear()

@@ -1,6 +1,6 @@
-"""The machine: a library that executes any program, the same for every program and compiled once for a
-computer. It interprets bytecode, and calls the functions of a program's own library where that is
-there. Its driver is fixed text, of which GPU programs and bundles are made, too.
+"""The machine: a library that executes any program. It is the same for every program and compiled
+once for each computer. It interprets bytecode, and calls the functions of a program's own library
+where that is loaded. Its driver is fixed text, from which GPU programs and bundles are built, too.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ DRIVER = (
     "driver.c",
     "samples.c",
 )
-"""The same text for the processor, where `HOST` follows, and for GPUs."""
+"""Files of the driver: the same text for the processor, where `HOST` follows, and for GPUs."""
 HOST = ("sweeps.c", "host.c")
-"""Runs with reverse sweeps, and entry points."""
+"""Files with runs with reverse sweeps, and entry points of the library."""
 
 MACHINE_SECONDS = 10.0
-"""How long runs wait for a compiler in all, which takes 1 to 2 s for the machine; they are
-interpreted until it is there.
+"""Longest time that runs wait for the compilation of the machine (s), which takes 1 to 2 s; runs
+are interpreted in Python until it is loaded.
 """
 MACHINE_ESTIMATE, LANE_MACHINE_ESTIMATE = 1.5, 3.0
-"""How long that usually takes (s), and with vectors of samples, measured."""
+"""Usual compile time of the machine (s), without and with vectors of samples, measured."""
 
 
 def driver_text(name: str) -> str:
-    """One of the fixed files of the driver."""
+    """Return the text of one of the fixed files of the driver."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def loaded_driver(source: str | Source, *, in_background: bool = False) -> ctypes.CDLL:
-    """A library with the driver in it, ready to be called.
+    """Load a library that contains the driver.
 
     Raises:
         BuildError: if there is no compiler, or it fails.
@@ -63,11 +63,11 @@ def loaded_driver(source: str | Source, *, in_background: bool = False) -> ctype
 
 
 class _Machine:
-    """A library that interprets any program, built in the background when first asked for.
+    """A library that interprets any program, built in the background on first use.
 
     Args:
-        source: yields its C text.
-        estimated: seconds that it takes to build.
+        source: function that returns its C text.
+        estimated: estimated build time (s).
     """
 
     def __init__(self, source: Callable[[], str], estimated: float) -> None:
@@ -93,8 +93,8 @@ class _Machine:
             raise BuildError(self._error)
         return self._library
 
-    def there_within(self, seconds: float) -> bool:
-        """Whether it is built, or will be so soon."""
+    def loaded_within(self, seconds: float) -> bool:
+        """Return whether the library is loaded within a number of seconds."""
         self.begin().wait(seconds)
         return self._library is not None
 
@@ -105,13 +105,13 @@ class _Machine:
             self._error = str(error)
 
     def forget_unfinished(self) -> None:
-        """A forked process has no thread that would finish it."""
+        """Forget an unfinished build in a forked process, which has no thread that would finish it."""
         if self._library is None and not self._error:
             self._work = None
 
 
 def machine_source() -> str:
-    """The whole C text of the machine."""
+    """Return the whole C text of the machine."""
     parts = [operation_definitions(), driver_text("bytecode.c"), driver_text("plan.c")]
     none = ["static const vm_map *vm_maps = 0;"]
     files = ("scheme.c", *DRIVER, *HOST)
@@ -119,7 +119,7 @@ def machine_source() -> str:
 
 
 def lane_machine_source() -> str:
-    """The same with what executes vectors of samples."""
+    """Return the C text of the machine for vectors of samples."""
     stages = f"#define VM_MOST_STAGES {MOST_STAGES}"
     files = ("lane_math.c", "lanes.c", "lane_plans.c")
     return "\n".join([WIDTH, stages, machine_source(), *map(driver_text, files)])
@@ -132,10 +132,10 @@ after_fork(_lane_machine.forget_unfinished)
 
 
 def machine(patience: float | None = None) -> ctypes.CDLL:
-    """The library that executes any program.
+    """Return the library that executes any program.
 
     Args:
-        patience: seconds that its compiler may take.
+        patience: longest time to wait for its compiler (s).
 
     Raises:
         BuildError: if there is no compiler, or it fails or hangs.
@@ -144,8 +144,8 @@ def machine(patience: float | None = None) -> ctypes.CDLL:
 
 
 def lane_machine() -> ctypes.CDLL:
-    """The library that executes any program for vectors of samples. It is one of its own because it
-    takes twice as long to build, and single runs do not need it.
+    """Return the library that executes any program for vectors of samples. It is separate because
+    it takes twice as long to build, and single runs do not need it.
 
     Raises:
         BuildError: if there is no compiler, or it fails or hangs.
@@ -154,10 +154,14 @@ def lane_machine() -> ctypes.CDLL:
 
 
 def has_lane_machine(within: float) -> bool:
-    """Whether that library is there, or will be within some seconds; it is being built from now on."""
-    return _lane_machine.there_within(within)
+    """Return whether this library is loaded within a number of seconds; otherwise its build
+    continues in the background.
+    """
+    return _lane_machine.loaded_within(within)
 
 
 def warm_up() -> None:
-    """Begin to build the machine: while a first model is being stated, there is time for that."""
+    """Begin to build the machine in the background: there is time while a first model is being
+    built.
+    """
     _machine.begin()

@@ -1,7 +1,7 @@
-/* Modes of contacts and friction: which contacts take part in an impact, and which modes follow an event. events.py has the equations and the
-   same in Python. Both questions are complementarity problems with the same structure; a vm_phase says where their numbers are. */
+/* Modes of contacts and friction: which contacts take part in an impact, and which modes follow an event. events.py has the equations, modes.py
+   implements the same. Both questions are complementarity problems with the same structure; a vm_phase selects the chain and the modes. */
 
-typedef struct { int chain, acts; } vm_phase; /* the chain that answers; the mode of a contact that acts */
+typedef struct { int chain, acts; } vm_phase; /* the chain that is solved; the mode by which a contact acts */
 
 static const vm_phase vm_in_impact = {VM_IMPACT, VM_IMPACTS}, vm_in_motion = {VM_RATES, VM_CLOSED};
 
@@ -19,7 +19,7 @@ static const double *vm_parts(const vm_run *r, const double *values, long long i
   return values + VM_UNIT_VALUES * i + first;
 }
 
-/* Let friction i stick, slide along `factor` times the direction of x (0: that is not known), or neither. */
+/* Let friction i stick, slide along `factor` times the direction of x (0: unknown), or neither. */
 static void vm_set_friction(const vm_run *r, const vm_workspace *m, long long i, const vm_phase *p, int sticks, double factor, const double *x) {
   const int d = vm_components(r, i);
   double *direction = vm_slides(r, i, p), size = x ? sqrt(vm_dot(x, x, d)) : 1;
@@ -37,7 +37,7 @@ static void vm_give_way(const vm_run *r, const vm_workspace *m, long long i, con
   else vm_set_friction(r, m, i, p, 0, -1, force);
 }
 
-/* Whether surfaces of a contact touch; `trigger` does. */
+/* Whether the surfaces of a contact touch; those of `trigger` do. */
 static int vm_touches(const vm_run *r, const double *values, long long i, long long trigger) {
   return vm_kind(r, i) == VM_CONTACT && (i == trigger || *vm_mode(r, i, VM_CLOSED) != 0 || values[VM_UNIT_VALUES * i + VM_GAP] <= vm_touch(r));
 }
@@ -47,7 +47,7 @@ static int vm_pressed(const vm_run *r, long long i, const vm_phase *p) {
   return vm_parent(r, i) < 0 ? p->chain != VM_IMPACT : *vm_mode(r, vm_parent(r, i), p->acts) != 0;
 }
 
-/* Solve the chain of a phase from the state x, for the present modes: the whole state, and the values of all units there. Returns a status. */
+/* Solve the chain of a phase from the state x, for the present modes; evaluate all units at the resulting state. Returns a status. */
 static int vm_answer(vm_run *r, vm_workspace *m, const vm_phase *p, const double *x, const double *S, double *state, double *slopes) {
   const vm_settings all = vm_settings_at(r, &r->time), bare = {{r->penalty, r->values, &r->time, 0}, 3}, *s = p->chain == VM_IMPACT ? &bare : &all;
   const int chain = p->chain == VM_RATES && !r->rates ? VM_STEP : p->chain;
@@ -57,7 +57,7 @@ static int vm_answer(vm_run *r, vm_workspace *m, const vm_phase *p, const double
   return VM_DONE;
 }
 
-/* Whether contact i, which touches, is as its mode says: it presses if it acts, and its surfaces do not approach (or bounce too little) if not. */
+/* Whether contact i, which touches, is consistent: if it acts, it presses; otherwise its surfaces do not approach (or bounce too little). */
 static int vm_contact_consistent(const vm_run *r, const vm_workspace *m, const vm_phase *p, long long i, double force, double acceleration) {
   const double *before = m->units + VM_UNIT_VALUES * i, *after = m->units_next + VM_UNIT_VALUES * i;
   if (*vm_mode(r, i, p->acts) != 0) return after[VM_NORMAL] >= -VM_CONSISTENT * force;
@@ -65,7 +65,7 @@ static int vm_contact_consistent(const vm_run *r, const vm_workspace *m, const v
   return !(fabs(after[VM_GAP_RATE]) <= vm_slow(r) && after[VM_GAP_ACCELERATION] < -VM_CONSISTENT * acceleration); /* if they approach, an impact follows */
 }
 
-/* Whether friction i that sticks holds; and whether one that slides moves, or begins to move, as its mode says. */
+/* Whether friction i that sticks stays below its limit; and whether one that slides moves, or begins to move, in the direction of its mode. */
 static int vm_holds(const vm_run *r, const vm_workspace *m, const vm_phase *p, long long i, double force) {
   const double *u = m->units_next + VM_UNIT_VALUES * i;
   return *vm_sticks(r, i, p) == 0 || fabs(u[VM_TANGENTIAL]) <= u[VM_LIMIT] + VM_CONSISTENT * force;
@@ -78,7 +78,7 @@ static int vm_slides_ahead(const vm_run *r, const vm_workspace *m, const vm_phas
   return vm_dot(direction, vm_parts(r, m->units_next, i, VM_SLIP_RATES), d) >= -VM_CONSISTENT * acceleration;
 }
 
-/* Change the first inconsistent unit, but for a mode that is over. Returns its number, or -1 if all are consistent. */
+/* Change the mode of the first inconsistent unit, except a mode that is over. Returns its number, or -1 if all are consistent. */
 static long long vm_mend(const vm_run *r, const vm_workspace *m, const vm_phase *p, long long trigger, int over, double acceleration) {
   const double force = vm_largest_normal(r, m->units_next);
   for (long long i = 0; i < r->units; ++i) {
@@ -98,7 +98,7 @@ static long long vm_mend(const vm_run *r, const vm_workspace *m, const vm_phase 
   return -1;
 }
 
-/* Newton's iteration for the direction of a slip after an impact. Returns whether that has changed. */
+/* Iterate the direction of a slip after an impact by Newton's method. Returns whether it has changed. */
 static int vm_refine_impact(const vm_run *r, const vm_workspace *m, long long i, double *direction) {
   const double *s = vm_parts(r, m->units_next, i, VM_SLIPS), size = m->units_next[VM_UNIT_VALUES * i + VM_SLIP];
   const int d = vm_components(r, i);
@@ -112,7 +112,7 @@ static int vm_refine_impact(const vm_run *r, const vm_workspace *m, long long i,
   return 1;
 }
 
-/* A step towards the direction of the acceleration of a slip that begins. Returns whether that has changed. */
+/* Step towards the direction of the acceleration of a slip that begins. Returns whether the direction has changed. */
 static int vm_refine_onset(const vm_run *r, const vm_workspace *m, long long i, double *direction, double acceleration) {
   const double *rates = vm_parts(r, m->units_next, i, VM_SLIP_RATES);
   const int d = vm_components(r, i);
@@ -150,7 +150,7 @@ static int vm_refine(const vm_run *r, const vm_workspace *m, const vm_phase *p, 
   return changed;
 }
 
-/* Begin to refine directions. */
+/* Restart the refinement of directions. */
 static void vm_forget_directions(const vm_run *r, vm_workspace *m) {
   for (long long i = 0; i < r->units; ++i) memset(m->unit_directions + VM_TRIED * i, 0, (size_t)(2 * VM_COMPONENTS) * sizeof(double));
 }
@@ -166,11 +166,11 @@ static int vm_all_consistent(const vm_run *r, const vm_workspace *m, const vm_ph
   return 1;
 }
 
-/* Modes of an undecided unit: a slip of several components finds its direction. */
+/* Number of modes of an undecided unit; a slip of several components finds its direction. */
 static long long vm_options(const vm_run *r, long long i) { return vm_kind(r, i) == VM_CONTACT || vm_components(r, i) > 1 ? 2 : 3; }
 
-/* Give all undecided units the modes that a number stands for: contacts act or not; friction sticks, or slides either way. Returns whether the
-   number stands for modes of its own: friction without a normal force has none. `over` is friction that does not stick any more, or -1. */
+/* Set the combination of modes of all undecided units with a given number: contacts act or not; friction sticks, or slides either way. Returns
+   whether the combination is a distinct one: friction without a normal force has no choice. `over`: friction that no longer sticks, or -1. */
 static int vm_choose_modes(const vm_run *r, const vm_workspace *m, const vm_phase *p, const long long *undecided, long long count, long long number, long long over) {
   static const double directions[] = {0, 1, -1};
   int own = 1;
@@ -193,7 +193,7 @@ static int vm_choose_modes(const vm_run *r, const vm_workspace *m, const vm_phas
   return own;
 }
 
-/* Try all modes of the units that velocities leave open, where changing one after the other finds none. Returns a status. */
+/* Try all modes of the units that velocities leave undecided, if changing one after the other finds none. Returns a status. */
 static int vm_try_all_modes(vm_run *r, vm_workspace *m, const vm_phase *p, long long trigger, int over, const double *x, const double *S, double *state, double *slopes) {
   long long undecided[VM_MOST_UNDECIDED], count = 0, total = 1;
   for (long long i = 0; i < r->units; ++i) {
@@ -222,7 +222,7 @@ static int vm_try_all_modes(vm_run *r, vm_workspace *m, const vm_phase *p, long 
   return VM_UNSETTLED;
 }
 
-/* Find consistent modes, from the present ones on: the first inconsistent one is changed until none is. Returns a status. */
+/* Find consistent modes, beginning with the present ones: the first inconsistent one is changed until all are consistent. Returns a status. */
 static int vm_find_modes(vm_run *r, vm_workspace *m, const vm_phase *p, long long trigger, int over, const double *x, const double *S, double *state, double *slopes) {
   int refined = 0;
   vm_forget_directions(r, m);
@@ -239,7 +239,7 @@ static int vm_find_modes(vm_run *r, vm_workspace *m, const vm_phase *p, long lon
   return vm_try_all_modes(r, m, p, trigger, over, x, S, state, slopes);
 }
 
-/* Velocities after an impact, from X to Z. Returns a status. */
+/* Compute velocities after an impact, from X to Z. Returns a status. */
 static int vm_impact(vm_run *r, vm_workspace *m, long long trigger) {
   for (long long i = 0; i < r->units; ++i)
     if (vm_kind(r, i) == VM_CONTACT) {
@@ -251,8 +251,8 @@ static int vm_impact(vm_run *r, vm_workspace *m, long long trigger) {
   return vm_find_modes(r, m, &vm_in_impact, trigger, 0, m->X, m->X_, m->Z, m->Z_);
 }
 
-/* Take away what is left of a slip of several components where sliding ends, from X to Z: contacts stay closed, friction that sticks still does,
-   and nothing else acts. Returns a status. */
+/* Remove the remaining slip of several components where sliding ends, from X to Z: contacts stay closed, friction that sticks keeps sticking, and
+   nothing else acts. Returns a status. */
 static int vm_halt(vm_run *r, vm_workspace *m, long long trigger) {
   for (long long i = 0; i < r->units; ++i)
     if (vm_kind(r, i) == VM_CONTACT) {
@@ -263,8 +263,8 @@ static int vm_halt(vm_run *r, vm_workspace *m, long long trigger) {
   return vm_answer(r, m, &vm_in_impact, m->X, m->X_, m->Z, m->Z_);
 }
 
-/* Modes that follow from velocities alone, after an event at Z: contacts that part are open, friction that slides has a direction; all others
-   are closed and stick, but for the mode of `trigger` if that is over. */
+/* Set modes by velocities alone, after an event at Z: contacts that part are open, friction that slides has a direction; all others are closed and
+   stick, except the mode of `trigger` if that is over. */
 static void vm_modes_by_velocity(const vm_run *r, const vm_workspace *m, long long trigger, int over) {
   for (long long i = 0; i < r->units; ++i) {
     const double *u = m->units_next + VM_UNIT_VALUES * i;
@@ -278,7 +278,7 @@ static void vm_modes_by_velocity(const vm_run *r, const vm_workspace *m, long lo
   }
 }
 
-/* ε for a slip of several components that begins, from the acceleration that it would have without friction. Returns a status. */
+/* Set ε of a slip of several components that begins, from the acceleration that it would have without friction. Returns a status. */
 static int vm_begin_sliding(vm_run *r, vm_workspace *m, long long trigger) {
   const int d = vm_components(r, trigger);
   double *direction = vm_slides(r, trigger, &vm_in_motion), kept[VM_COMPONENTS];
@@ -292,7 +292,7 @@ static int vm_begin_sliding(vm_run *r, vm_workspace *m, long long trigger) {
   return status;
 }
 
-/* Modes after an event, and the whole state there, from Z to Y. Returns a status. */
+/* Determine modes after an event, and compute the whole state there, from Z to Y. Returns a status. */
 static int vm_settle(vm_run *r, vm_workspace *m, long long trigger) {
   const int over = trigger >= 0 && vm_kind(r, trigger) < VM_EVENT && *vm_mode(r, trigger, 0) != 0; /* a contact that was closed, or friction that stuck */
   vm_evaluate_units(r, m, r->time, m->Z, m->units_next);

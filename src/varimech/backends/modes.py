@@ -1,5 +1,5 @@
-"""Modes of contacts and friction in an interpreted run: which contacts take part in an impact, and which
-modes follow an event; modes.c does the same. `events` has the equations.
+"""Modes of contacts and friction in an interpreted run: which contacts take part in an impact, and
+which modes follow an event. modes.c does the same; `events` has the equations.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .events import (
     ALIGNED,
     CONSISTENT,
@@ -41,7 +41,7 @@ from .units import Units
 
 
 class Phase(NamedTuple):
-    """An impact, or the motion after it, with the place of the mode of contacts that act."""
+    """An impact, or the motion after it, with the place of the mode by which contacts act."""
 
     impact: bool
     acts: int
@@ -50,8 +50,8 @@ class Phase(NamedTuple):
 IN_IMPACT, IN_MOTION = Phase(True, 1), Phase(False, 0)
 
 
-class EventFailure(Trouble):
-    """Modes that do not settle, or shapes that overlap, with the unit that it is about."""
+class EventFailure(AttemptFailure):
+    """No consistent modes, or overlapping shapes, with the unit that causes the failure."""
 
     def __init__(self, reason: str, culprit: int):
         super().__init__(reason)
@@ -59,18 +59,18 @@ class EventFailure(Trouble):
 
 
 class ModalUnits(Units):
-    """Units with the rules by which their modes are found."""
+    """Units with the rules that determine their modes."""
 
     def stick_place(self, i: int, phase: Phase) -> int:
-        """Where the mode of friction that sticks is; those of the direction follow."""
+        """Return the place of the mode of friction that sticks; the modes of the direction follow."""
         return self.components(i) + 1 if phase.impact else 0
 
     def sticks(self, i: int, phase: Phase) -> bool:
-        """Whether friction sticks."""
+        """Return whether friction sticks."""
         return bool(self.mode(i, self.stick_place(i, phase)))
 
     def direction_in(self, i: int, phase: Phase) -> np.ndarray:
-        """The direction in which it slides, a view; zero if it does not."""
+        """Return the direction of sliding, a view; zero if friction does not slide."""
         return self.slip_direction(i, self.stick_place(i, phase) + 1)
 
     def set_friction(
@@ -82,7 +82,7 @@ class ModalUnits(Units):
         self.slide(i, place + 1, np.asarray(direction))
 
     def parts_of(self, values: np.ndarray, i: int, first: int) -> np.ndarray:
-        """Components of slip, its rate or the friction force, which begin at `first`."""
+        """Return the components of slip, its rate or the friction force, which begin at `first`."""
         d = self.components(i)
         if d == 1:
             first = {SLIPS: SLIP, SLIP_RATES: SLIP_RATE, TANGENTIALS: TANGENTIAL}[first]
@@ -90,7 +90,7 @@ class ModalUnits(Units):
 
     @property
     def any_at_start(self) -> bool:
-        """Whether there is something to settle at the start of a run."""
+        """Whether modes must be determined at the start of a run."""
         return any(
             self.touches(self.before, i, NONE)
             if self.kind[i] == CONTACT
@@ -99,7 +99,7 @@ class ModalUnits(Units):
         ) or any(map(self.resets_at_start, range(self.count)))
 
     def begin_impact(self, trigger: int) -> None:
-        """Contacts that take part at first: all that touch and do not part."""
+        """Set the contacts that take part in an impact at first: all that touch and do not part."""
         for i in range(self.count):
             if self.kind[i] >= EVENT:
                 if self.resets[i]:
@@ -115,8 +115,8 @@ class ModalUnits(Units):
             self.set_mode(i, 2, float(touches and not closed and self._bounces(i)))
 
     def begin_halt(self, trigger: int) -> None:
-        """The impact that takes away what is left of a slip: contacts stay closed, friction that
-        sticks still does, and nothing else acts.
+        """Set the modes of the impact that removes the remaining slip: contacts stay closed,
+        friction that sticks keeps sticking, and nothing else acts.
         """
         for i in range(self.count):
             if self.kind[i] >= EVENT:
@@ -135,8 +135,8 @@ class ModalUnits(Units):
         return sum(bool(self.mode(i, 1) and not self.mode(i, 0)) for i in contacts)
 
     def _bounces(self, i: int) -> bool:
-        """Whether an impact has restitution: it is fast enough, and what follows is a flight higher
-        than rounding.
+        """Return whether an impact has restitution: it is fast enough, and the flight after it is
+        higher than rounding.
         """
         _, rate, acceleration, _, restitution = self.before[i, :5]
         after, height = restitution * rate, LOWEST * self.length
@@ -144,20 +144,20 @@ class ModalUnits(Units):
         return bool(fast and after * after > -2 * height * acceleration)
 
     def modes_by_velocity(self, trigger: int, over: bool) -> None:
-        """Modes that follow from velocities alone, after an event: contacts that part are open,
-        friction that slides has a direction; all others are closed and stick, but for the mode of
-        `trigger` if that is `over`.
+        """Set modes by velocities alone, after an event: contacts that part are open, friction that
+        slides has a direction; all others are closed and stick, except the mode of `trigger` if
+        that is `over`.
         """
         slow = SLOW * self.speed
         for i in np.flatnonzero(self.kind < EVENT).tolist():
-            mine, u = i == trigger and over, self.after[i]
+            ending, u = i == trigger and over, self.after[i]
             if self.kind[i] == CONTACT:
                 touches = self.touches(self.after, i, trigger)
-                self.set_mode(i, 0, float(touches and abs(u[GAP_RATE]) <= slow and not mine))
+                self.set_mode(i, 0, float(touches and abs(u[GAP_RATE]) <= slow and not ending))
                 continue
             pressed = self.pressed(i, IN_MOTION)
-            moves = mine or self.moves(self.after, i)
-            along = self._opposite(self.before, i) if mine else self._ahead(self.after, i)
+            moves = ending or self.moves(self.after, i)
+            along = self._opposite(self.before, i) if ending else self._ahead(self.after, i)
             self.set_friction(
                 i,
                 IN_MOTION,
@@ -166,26 +166,26 @@ class ModalUnits(Units):
             )
 
     def _ahead(self, values: np.ndarray, i: int) -> np.ndarray:
-        """Direction of a slip."""
+        """Return the direction of a slip."""
         s = self.parts_of(values, i, SLIPS)
         return _unit(s)
 
     def _opposite(self, values: np.ndarray, i: int) -> np.ndarray:
-        """Direction opposite to the friction force."""
+        """Return the direction opposite to the friction force."""
         T = self.parts_of(values, i, TANGENTIALS)
         if self.components(i) == 1:
             return np.array([-1.0 if T[0] > 0 else 1.0])
         return _unit(-T)
 
     def pressed(self, i: int, phase: Phase) -> bool:
-        """Whether friction has a normal force, or impulse."""
+        """Return whether friction has a normal force, or impulse."""
         if self.parent[i] < 0:
             return not phase.impact
         return bool(self.mode(self.parent[i], phase.acts))
 
     def _contact_consistent(self, i: int, phase: Phase, force: float, acceleration: float) -> bool:
-        """Whether a contact that touches presses if it acts, and its surfaces do not approach, or
-        bounce too little, if not.
+        """Return whether a touching contact is consistent: if it acts, it presses; otherwise its
+        surfaces do not approach, or bounce too little.
         """
         u, slow = self.after[i], SLOW * self.speed
         if self.mode(i, phase.acts):
@@ -197,13 +197,15 @@ class ModalUnits(Units):
         return not closes  # if they approach, an impact follows
 
     def _holds(self, i: int, phase: Phase, force: float) -> bool:
-        """Whether friction that sticks holds."""
+        """Return whether friction that sticks stays below its limit."""
         u = self.after[i]
         sticks = self.sticks(i, phase)
         return bool(not sticks or abs(u[TANGENTIAL]) <= u[LIMIT] + CONSISTENT * force)
 
     def _slides_ahead(self, i: int, phase: Phase, acceleration: float) -> bool:
-        """Whether friction that slides moves, or begins to move, as its mode says."""
+        """Return whether friction that slides moves, or begins to move, in the direction of its
+        mode.
+        """
         m, slow = self.direction_in(i, phase), SLOW * self.speed
         if not m.any():
             return True
@@ -211,9 +213,11 @@ class ModalUnits(Units):
             return bool(m @ self.parts_of(self.after, i, SLIPS) >= -slow)
         return bool(m @ self.parts_of(self.after, i, SLIP_RATES) >= -CONSISTENT * acceleration)
 
-    def mend(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> int:
-        """Change the first inconsistent unit, but for a mode that is over; `NONE` if there is
-        none.
+    def correct_first_inconsistent(
+        self, phase: Phase, trigger: int, over: bool, acceleration: float
+    ) -> int:
+        """Change the mode of the first inconsistent unit, except a mode that is over; return the
+        unit, or `NONE`.
         """
         force = self._largest_normal(self.after)
         for i in np.flatnonzero(self.kind < EVENT).tolist():
@@ -239,7 +243,7 @@ class ModalUnits(Units):
 
     def refine(self, phase: Phase, acceleration: float) -> bool:
         """Correct the directions in which slips of several components begin, or leave an impact;
-        returns whether one has changed.
+        return whether one has changed.
         """
         changed = False
         for i in np.flatnonzero((self.kind == FRICTION) & (self.direction > 1)).tolist():
@@ -253,7 +257,9 @@ class ModalUnits(Units):
         return changed
 
     def _refine_impact(self, i: int, m: np.ndarray) -> bool:
-        """Newton's iteration for the direction of the slip after an impact."""
+        """Iterate the direction of the slip after an impact by Newton's method; return whether it
+        changed.
+        """
         s, place = self.parts_of(self.after, i, SLIPS), 2 * self.components(i) + 3
         if self.after[i, SLIP] <= SLOW * self.speed or m @ s <= 0:
             return False
@@ -266,10 +272,12 @@ class ModalUnits(Units):
         return bool(off)
 
     def _refine_onset(self, i: int, m: np.ndarray, acceleration: float) -> bool:
-        """A step towards the direction of the slip's acceleration."""
+        """Step towards the direction of the slip's acceleration; return whether the direction
+        changed.
+        """
         rates = self.parts_of(self.after, i, SLIP_RATES).copy()
         size = float(np.sqrt(rates @ rates))
-        acceleration = max(acceleration, self.freed.get(i, 0.0))
+        acceleration = max(acceleration, self.unconstrained_acceleration.get(i, 0.0))
         if size <= CONSISTENT * acceleration or np.abs(rates / size - m).max() <= ALIGNED:
             return False
         b, last = size, self._last_direction.get(i)
@@ -280,11 +288,11 @@ class ModalUnits(Units):
         return True
 
     def forget_directions(self) -> None:
-        """Begin to refine directions."""
+        """Restart the refinement of directions."""
         self._last_direction.clear()
 
     def consistent(self, phase: Phase, trigger: int, over: bool, acceleration: float) -> bool:
-        """Whether all units are consistent, sliding included."""
+        """Return whether all units are consistent, sliding included."""
         force = self._largest_normal(self.after)
         for i in np.flatnonzero(self.kind < EVENT).tolist():
             if i == trigger and over:
@@ -301,7 +309,9 @@ class ModalUnits(Units):
         return True
 
     def choices(self, phase: Phase, trigger: int, over: bool) -> Iterator[None]:
-        """Give the units that velocities leave open all modes, one combination after the other."""
+        """Set all combinations of modes of the units that velocities leave undecided, one after the
+        other.
+        """
         values = self.before if phase.impact else self.after
         sliding: dict[int, np.ndarray] = {}
         undecided: list[int] = []
@@ -329,7 +339,9 @@ class ModalUnits(Units):
                 yield
 
     def _options(self, i: int) -> int:
-        """Modes of an undecided unit: a slip of several components finds its direction."""
+        """Return the number of modes of an undecided unit; a slip of several components finds its
+        direction.
+        """
         return 2 if self.kind[i] == CONTACT or self.components(i) > 1 else 3
 
     def _choose(
@@ -339,8 +351,8 @@ class ModalUnits(Units):
         options: tuple[int, ...],
         sliding: dict[int, np.ndarray],
     ) -> bool:
-        """One combination; returns whether it is one of its own: friction without a normal force
-        has no choice.
+        """Set one combination of modes; return whether it is a distinct one: friction without a
+        normal force has no choice.
         """
         own = True
         for i, option in zip(undecided, options, strict=True):
@@ -361,13 +373,13 @@ class ModalUnits(Units):
 
 
 def _unit(x: np.ndarray) -> np.ndarray:
-    """The direction of a vector, or zero."""
+    """Return the direction of a vector, or zero."""
     size = np.sqrt(x @ x)
     return x / size if size > 0 else x.copy()
 
 
 class EventCalls:
-    """What an event makes of a state: impact, modes, and the state that follows."""
+    """Effects of an event on a state: impact, modes, and the state that follows."""
 
     def __init__(
         self, units: ModalUnits, impact: ChainCalls | None, rates: ChainCalls, at: np.ndarray
@@ -375,13 +387,15 @@ class EventCalls:
         self._units, self._impact, self._rates, self._at = units, impact, rates, at
 
     def impact(self, x: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
-        """Positions and velocities after an impact, with impulses, from the state x before it."""
+        """Return positions and velocities after an impact, with impulses, from the state x before
+        it.
+        """
         assert self._impact is not None
         self._units.begin_impact(trigger)
-        return self._found(IN_IMPACT, self._impact, x, trigger, False, time, new)
+        return self._solve_consistently(IN_IMPACT, self._impact, x, trigger, False, time, new)
 
     def halt(self, x: np.ndarray, trigger: int, new: np.ndarray) -> np.ndarray:
-        """The state without what is left of a slip of several components where sliding ends."""
+        """Return the state without the remaining slip of several components where sliding ends."""
         assert self._impact is not None
         self._units.begin_halt(trigger)
         self._at[:] = x[: self._at.size]
@@ -389,19 +403,21 @@ class EventCalls:
         return new.copy()
 
     def settle(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> np.ndarray:
-        """The whole state after an event, with its modes, from positions and velocities z."""
+        """Return the whole state after an event, and set its modes, from positions and velocities
+        z.
+        """
         units = self._units
         stated = trigger >= 0 and units.kind[trigger] >= EVENT
         over = trigger >= 0 and not stated and bool(units.mode(trigger, 0))
         units.after = units.at(time, z)
         units.modes_by_velocity(trigger, over)
-        units.freed.clear()
+        units.unconstrained_acceleration.clear()
         if over and units.kind[trigger] == FRICTION and units.components(trigger) > 1:
             self._begin_sliding(z, trigger, time, new)
-        return self._found(IN_MOTION, self._rates, z, trigger, over, time, new)
+        return self._solve_consistently(IN_MOTION, self._rates, z, trigger, over, time, new)
 
     def _begin_sliding(self, z: np.ndarray, trigger: int, time: float, new: np.ndarray) -> None:
-        """ε for a slip that begins, from the acceleration that it would have without friction."""
+        """Set ε of a slip that begins, from the acceleration that it would have without friction."""
         units = self._units
         m = units.direction_in(trigger, IN_MOTION)
         kept, m[:] = m.copy(), 0.0
@@ -409,12 +425,12 @@ class EventCalls:
         self._solve(self._rates, new)
         m[:] = kept
         rates = units.parts_of(units.at(time, new), trigger, SLIP_RATES)
-        units.freed[trigger] = float(np.sqrt(rates @ rates))
-        more = GATHERED * units.freed[trigger] * units.duration / units.speed
+        units.unconstrained_acceleration[trigger] = float(np.sqrt(rates @ rates))
+        more = GATHERED * units.unconstrained_acceleration[trigger] * units.duration / units.speed
         ε = units.ending_speed * max(1.0, more)
         units.set_mode(trigger, 2 * units.components(trigger) + 2, ε)
 
-    def _found(
+    def _solve_consistently(
         self,
         phase: Phase,
         chain: ChainCalls,
@@ -424,22 +440,22 @@ class EventCalls:
         time: float,
         new: np.ndarray,
     ) -> np.ndarray:
-        """The answer of a chain for consistent modes, from the present ones on: the first
-        inconsistent one is changed until none is; else all are tried out.
+        """Return the solution of a chain with consistent modes. The first inconsistent mode is
+        changed until all are consistent; if that fails, all combinations are tried.
         """
         units, n = self._units, self._units.program.coordinates
         culprit, refined = NONE, 0
         units.forget_directions()
 
-        def answer() -> float:
+        def solve() -> float:
             self._at[:] = x[: self._at.size]
             self._solve(chain, new)
             units.after = units.at(time, new)
             return float(np.abs(new[2 * n : 3 * n]).max(initial=0.0))
 
         for _ in range(REVISIONS * (units.count + 1) + REFINED):
-            acceleration = answer()
-            changed = units.mend(phase, trigger, over, acceleration)
+            acceleration = solve()
+            changed = units.correct_first_inconsistent(phase, trigger, over, acceleration)
             if changed == NONE and refined < REFINED and units.refine(phase, acceleration):
                 refined += 1
                 continue
@@ -451,12 +467,12 @@ class EventCalls:
         for _ in units.choices(phase, trigger, over):
             units.forget_directions()
             try:
-                acceleration = answer()
+                acceleration = solve()
                 for _ in range(REFINED):
                     if not units.refine(phase, acceleration):
                         break
-                    acceleration = answer()
-            except Trouble:
+                    acceleration = solve()
+            except AttemptFailure:
                 continue
             if units.consistent(phase, trigger, over, acceleration):
                 return new.copy()
@@ -465,4 +481,4 @@ class EventCalls:
     def _solve(self, chain: ChainCalls, new: np.ndarray) -> None:
         chain.solve()
         if not np.isfinite(new).all():
-            raise Trouble(NOT_FINITE)
+            raise AttemptFailure(NOT_FINITE)

@@ -1,5 +1,5 @@
-"""Rates of whole states along the motion, which derivatives across events need; vm_motion in events.c does
-the same.
+"""Rates of whole states along the motion, which derivatives across events need; vm_motion in
+events.c does the same.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Motion:
         self.chain = ChainCalls(chain, *arrays, inputs.max_iterations, seeds)
 
     def solved_at(self, positions_and_velocities: np.ndarray) -> np.ndarray:
-        """Unknowns and multipliers of iterated rates."""
+        """Return unknowns and multipliers of iterated rates."""
         self._Y[:] = positions_and_velocities
         self.chain.solve()
         return self.chain.solved(self._sizes)
 
     def at(self, state: np.ndarray) -> np.ndarray:
-        """ẋ at a state; zero for accelerations and multipliers where these are not known."""
+        """Return ẋ at a state; zero for accelerations and multipliers if their rates are not known."""
         n, motion = self._n, np.zeros(state.size)
         motion[: 2 * n] = state[n : 3 * n]
         if self._known:

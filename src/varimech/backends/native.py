@@ -1,11 +1,11 @@
 """The native backend: a small fixed driver in C (driver.c) that loops over the functions of a step.
 
-The driver's library, the *machine*, is the same for every program and compiled once for all. The
-functions are generated C, one library a program, or bytecode, which the machine interprets some five
-times slower. Both yield the same bits, and use the same records, so that one can go on with a run of
-the other. Step size, number of steps, stride, parameters and start are run-time arguments: a longer
-run or another value never compiles again. Calls go through ctypes, which frees the interpreter's
-lock, so threads scale.
+The driver's library, the *machine*, is the same for every program and compiled only once. The
+functions are generated C, one library for each program, or bytecode, which the machine interprets
+some five times slower. Both yield the same bits, and use the same records, so that one can continue
+a run of the other. Step size, number of steps, stride, parameters and initial conditions are
+run-time arguments: a longer run or another value never compiles again. Calls go through ctypes,
+which releases the interpreter's lock, so threads scale.
 """
 
 from __future__ import annotations
@@ -64,15 +64,16 @@ REASONS = {
 NOT_COMPILED: Mapping[str, int] = {}
 """Entry points of a program without a library of its own."""
 FIRST_SLICE = 64
-"""Steps after which a run first looks for Ctrl-C and for compiled code."""
+"""Steps after which a run first checks for Ctrl-C and for compiled code."""
 ONCE, COLD = (*range(6, 12), *range(24, 31)), 5000
-"""Slots of a program's functions that a run calls once, or once an event (see `Program.slots`), and the number of their
-instructions from which on they stay bytecode: compiling them takes seconds and saves some 10 µs a
-run.
+"""Slots of a program's functions that a run calls once, or once for each event (see
+`Program.slots`), and the number of their instructions from which on they stay bytecode: compiling
+them takes seconds and saves some 10 µs for each run.
 """
 STEP, MOST = range(6), 350_000
 """Slots of the functions that complete a step, and the number of instructions up to which they are
-compiled together with those that a step calls at all its stages: GCC takes some 3.5 kB for each.
+compiled together with those that a step calls at all its stages: GCC takes some 3.5 kB for each
+instruction.
 """
 CALL_GENERATED = """static void vm_call_generated(
     int function, const double **arg, double **res, long long *iw, double *w) {{
@@ -82,7 +83,7 @@ CALL_GENERATED = """static void vm_call_generated(
 
 
 class NativeProgram:
-    """A program with its C source; the library is built, or found in the cache, when first used.
+    """A program with its C source; its library is built, or loaded from the cache, on first use.
     Safe to use from many threads.
     """
 
@@ -99,9 +100,9 @@ class NativeProgram:
 
     @lazy
     def cold(self) -> frozenset[int]:
-        """Slots of functions that stay bytecode because a run, or a step, calls them once: the start
-        and the penalty, where they are large; what completes a step, where everything together
-        would take the compiler too much memory.
+        """Slots of functions that stay bytecode because a run, or a step, calls them once: assembly
+        and penalty, if they are large; the functions that complete a step, if all functions
+        together would take the compiler too much memory.
         """
         slots = self.program.slots
         counts = {k: f.n_instructions() for k, f in enumerate(slots) if yields_results(f)}
@@ -121,12 +122,12 @@ class NativeProgram:
         split: bool = False,
         width: int | None = None,
     ) -> str:
-        """C of all functions but some, and lists of them.
+        """Return the C text of functions, and of lists of them.
 
         Args:
-            without: slots of functions that are left out.
+            without: slots of functions that are omitted.
             split: whether large functions are written in pieces.
-            width: columns in a vector (see `column_source`).
+            width: number of columns in a vector (see `column_source`).
         """
         generator = ca.CodeGenerator(
             "program", {"with_header": False, "casadi_int": "long long int"}
@@ -161,7 +162,7 @@ class NativeProgram:
             CALL_GENERATED.format(calls=calls),
             *([] if width else [self.kernels.list_source]),
         ]
-        # what CasADi exports beside the functions would only cost the compiler time
+        # functions that CasADi exports besides would only cost compile time
         symbols = "#define CASADI_SYMBOL_EXPORT static"
         generated = _unchecked(generator.dump())
         plans = [driver_text("plan.c"), *self.kernels.source(one_by_one)]
@@ -186,13 +187,13 @@ class NativeProgram:
         return "_compiled" in self.__dict__
 
     def load(self) -> bool:
-        """Load its own library if it is in the cache; returns whether it is."""
+        """Load its own library if it is in the cache; return whether it is loaded."""
         if not self.compiled and cached_library(self._library_source) is not None:
             _ = self._compiled
         return self.compiled
 
     def build(self) -> None:
-        """Compile it, or find it in the cache; likewise the machine, which calls it.
+        """Compile its library, or load it from the cache; likewise the machine, which calls it.
 
         Raises:
             BuildError: if there is no compiler, or it fails.
@@ -202,10 +203,10 @@ class NativeProgram:
         machine(math.inf)
 
     def build_in_background(self, estimated: float = 0.0) -> None:
-        """The same while runs go on; they take the library over when it is there.
+        """Build its library while runs continue; they use it as soon as it is loaded.
 
         Args:
-            estimated: seconds that it will take.
+            estimated: estimated build time (s).
         """
         if self._work is None and not self.compiled:
             self._work = in_background(self._build_quietly, estimated)
@@ -214,30 +215,30 @@ class NativeProgram:
         try:
             self.__dict__["_compiled"] = load_library(self._library_source, in_background=True)
         except BuildError as error:
-            explain_once("bytecode goes on, some 5 times slower than compiled code", error)
+            explain_once("runs continue as bytecode, some 5 times slower than compiled code", error)
 
     @property
     def building(self) -> Work | None:
-        """Its build in the background, while that is under way."""
+        """Its build in the background, while that is in progress."""
         return None if self._work is None or self._work.is_set() else self._work
 
     @property
     def interpretable(self) -> bool:
-        """Whether the machine can execute it: bytecode.c knows all operations."""
+        """Whether the machine can interpret it: bytecode.c supports all its operations."""
         try:
             return self._bytecode is not None
         except NotInterpretable:
             return False
 
     def run(self, inputs: Inputs, progress: ProgressCallback | None = None) -> Trajectory:
-        """Carry out the program; `progress` is told the share of the time that is done, now and
-        then.
+        """Execute the program; `progress` receives the completed share of the duration from time to
+        time.
 
         Raises:
-            StartFailure: if no start is found from the guess.
+            StartFailure: if no initial state is found from the guess.
             StepFailure: if a step fails.
-            Amplified: if a sharp program comes near a singular position.
-            BrokenOff: on Ctrl-C, with what is stored, unless there is a sweep backwards.
+            Amplified: if a sharp program approaches a singular position.
+            BrokenOff: on Ctrl-C, with the stored results, unless there is a reverse sweep.
         """
         run = NativeRun(self, inputs)
         return (
@@ -262,7 +263,7 @@ class NativeProgram:
         return run.trajectory
 
     def advance(self, run: NativeRun, last: int) -> None:
-        """Execute a run up to a step, by what is compiled now."""
+        """Execute a run up to a step, by the code that is compiled now."""
         run.record["last"] = last
         run.take_over(self.entry_points)
         run.executed_by["compiled code" if run.entry_points else "bytecode"] = None
@@ -288,9 +289,7 @@ class NativeProgram:
 
     @property
     def entry_points(self) -> Mapping[str, int]:
-        """Where the machine finds the functions of its own library; nothing while that is not
-        loaded.
-        """
+        """Addresses of the functions of its own library; empty while that is not loaded."""
         return self._entry_points if self.compiled else NOT_COMPILED
 
     @cached_property
@@ -319,13 +318,13 @@ class NativeProgram:
         return "_lanes" in self.__dict__
 
     def load_lanes(self) -> bool:
-        """Load its functions of vectors if they are in the cache; returns whether they are."""
+        """Load its functions of vectors if they are in the cache; return whether they are loaded."""
         if not self.lanes_compiled and cached_library(self._lane_source) is not None:
             self.build_lanes()
         return self.lanes_compiled
 
     def build_lanes(self) -> None:
-        """Compile its functions of vectors, or find them in the cache.
+        """Compile its functions of vectors, or load them from the cache.
 
         Raises:
             BuildError: if there is no compiler, or it fails.
@@ -333,7 +332,7 @@ class NativeProgram:
         _ = self._lanes
 
     def build_lanes_in_background(self, estimated: float = 0.0) -> None:
-        """The same while runs go on."""
+        """Build its functions of vectors while runs continue."""
         if self._lane_work is None and not self.lanes_compiled:
             self._lane_work = in_background(self._build_lanes_quietly, estimated)
 
@@ -341,7 +340,7 @@ class NativeProgram:
         try:
             self.__dict__["_lanes"] = load_library(self._lane_source, in_background=True)
         except BuildError as error:
-            explain_once("bytecode goes on, slower than compiled code", error)
+            explain_once("runs continue as bytecode, slower than compiled code", error)
 
     @cached_property
     def _lanes(self) -> ctypes.CDLL:
@@ -361,8 +360,8 @@ class NativeProgram:
 
     @property
     def lane_tables(self) -> dict[str, int]:
-        """Where the machine finds what vectors of samples are executed by: bytecode, and compiled
-        functions as far as there are any.
+        """Addresses of the code that executes vectors of samples: bytecode, and compiled functions
+        if there are any.
         """
         tables = {
             "plans": self._interpretable_plans.address,
@@ -388,8 +387,8 @@ class NativeProgram:
 
     @lazy
     def _library_source(self) -> str | Source:
-        """The C text, which takes a second to write for a large program; where there is bytecode,
-        that identifies it, so that a library is found without.
+        """The C text, or its identity where there is bytecode: writing the text takes a second for
+        a large program, and the library can be found in the cache without it.
         """
         if not self.interpretable:
             return self.source
@@ -420,7 +419,7 @@ class NativeProgram:
 
     @lazy
     def generated_sizes(self) -> dict[str, int]:
-        """The same where all functions are generated."""
+        """Sizes if all functions are generated."""
         p, chains, columns = self.program, self.program.chains, self._columns
         loops = self.kernels.loops
         generated = [
@@ -475,12 +474,12 @@ class NativeProgram:
 
     @property
     def tables(self) -> dict[str, int]:
-        """Where the machine finds plans and coefficients."""
+        """Addresses of plans and coefficients."""
         return {"plans": self.plans.address, "scheme": self.scheme.address if self.scheme else 0}
 
     @property
     def plans(self) -> PlanTables:
-        """The plans, and bytecode where there is no library of its own, as the driver reads them."""
+        """The plans, and bytecode if there is no library of its own, as the driver reads them."""
         if not self.compiled or self.cold:
             return self._interpretable_plans
         if not self._plans:
@@ -489,7 +488,7 @@ class NativeProgram:
 
     @property
     def _interpretable_plans(self) -> PlanTables:
-        tables = self._plans  # all of them are kept: runs may use them
+        tables = self._plans  # all tables are kept: runs may use them
         if not tables or not tables[-1].interpretable:
             tables.append(PlanTables(self.program.slots, self.kernels, self._bytecode))
         return tables[-1]
@@ -502,20 +501,18 @@ class NativeProgram:
 
 @cache
 def writers_digest() -> str:
-    """Hash of the files of this package, of which C text is made and by which it is written."""
+    """Return a hash of the files of this package that contain C text or write it."""
     files = sorted(Path(__file__).parent.glob("*.[pc]*"))
     texts = [path.read_bytes() for path in files if path.suffix in (".py", ".c")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
 def _bits(which: Sequence[object]) -> str:
-    """A number whose bits tell which of them are something."""
-    return f"{sum(1 << k for k, something in enumerate(which) if something)}LL"
+    """Return a number with a bit set for each item that is true."""
+    return f"{sum(1 << k for k, item in enumerate(which) if item)}LL"
 
 
 def _unchecked(text: str) -> str:
-    """Generated code without its checks for arguments and results that are not wanted: all of them
-    are.
-    """
+    """Remove checks for omitted arguments and results from generated code: none are omitted."""
     text = re.sub(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0", r"\2", text)
     return re.sub(r"if \(res\[\d+\]!=0\) ", "", text)

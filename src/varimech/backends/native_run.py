@@ -54,7 +54,7 @@ SIZES = (
     "bases",
     "workspace",
 )
-"""Constants in code for a GPU: see chain.c."""
+"""Fields that are constants in code for a GPU: see chain.c."""
 LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("u8", ("plans", "scheme")),
     ("i8", SIZES),
@@ -109,14 +109,14 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("i8", ("lane_bits",)),
 ]
 FIELDS = [(name, kind) for kind, names in LAYOUT for name in names]
-"""Of `vm_run` in chain.c: pointers (u8), whole numbers (i8) and others (f8)."""
+"""Fields of `vm_run` in chain.c: pointers (u8), integers (i8) and floating-point numbers (f8)."""
 RECORD = np.dtype(FIELDS, align=True)
 
 
 def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
-    """What runs of a program only read, whatever the values of its parameters."""
+    """Return the arrays that runs of a program only read, whatever their parameter values."""
     schedule, sizes = inputs.schedule, inputs.sizes
-    found = {
+    arrays = {
         "seeds": program.seeds,
         "guess": inputs.guess,
         "anchor": inputs.anchor,
@@ -134,14 +134,14 @@ def shared_arrays(program: Program, inputs: Inputs) -> dict[str, np.ndarray]:
         "sample_factors": None if program.samples is None else program.samples.factors,
     }
     if program.passage is not None and schedule.passages is not None:
-        found |= {"passages": schedule.passages.numbers, "passage_rows": schedule.passages.rows}
+        arrays |= {"passages": schedule.passages.numbers, "passage_rows": schedule.passages.rows}
     return {
-        name: np.ascontiguousarray(x, dtype=float) for name, x in found.items() if x is not None
+        name: np.ascontiguousarray(x, dtype=float) for name, x in arrays.items() if x is not None
     }
 
 
 def settings_of(program: Program, inputs: Inputs) -> dict[str, float]:
-    """Numbers of a run."""
+    """Return the numbers that set up a run."""
     schedule, sizes = inputs.schedule, inputs.sizes
     return {
         "duration": schedule.duration,
@@ -169,9 +169,10 @@ class NativeRun:
 
     def __init__(self, native: NativeProgram, inputs: Inputs):
         self.executed_by: dict[str, None] = {}
-        """Names of what has executed it so far, in turn."""
+        """Names of the code that has executed the run so far, in order."""
         self.entry_points: Mapping[str, int] = {}
-        """Of the compiled functions that execute it (`NativeProgram.entry_points`)."""
+        """Addresses of the compiled functions that execute the run (`NativeProgram.entry_points`).
+        """
         self.inputs = i = inputs
         program, rows = native.program, inputs.schedule.stored_count
         p, o, n = program.direction_count, program.objective_count, program.state_size
@@ -225,7 +226,7 @@ class NativeRun:
             self.record["triggers"] = self.triggers.ctypes.data
 
     def take_over(self, entry_points: Mapping[str, int]) -> None:
-        """Let compiled functions execute it from now on; plans for bytecode serve them, too."""
+        """Execute the run by compiled functions from now on; plans for bytecode serve them, too."""
         if entry_points is not self.entry_points:
             self.entry_points = entry_points
             for name, address in entry_points.items():
@@ -233,7 +234,7 @@ class NativeRun:
 
     @property
     def finished(self) -> bool:
-        """Whether it has come to its end."""
+        """Whether the run has reached its end."""
         r, schedule = self.record, self.inputs.schedule
         done = r["grid"] if self._watches else r["done"]
         return bool(
@@ -243,11 +244,13 @@ class NativeRun:
 
     @property
     def share_done(self) -> float:
-        """Of its time."""
+        """Completed share of the duration."""
         return float(self.record["time"]) / self.inputs.schedule.duration
 
     def allocate(self, steps: int) -> None:
-        """Let it note the ends of so many steps, where it chooses them, and of an event after them."""
+        """Allocate the logs of this number of steps, if the run chooses them, and of an event after
+        them.
+        """
         if self.inputs.schedule.tolerance or self._watches:
             self._taken = np.concatenate(
                 [self._taken, np.zeros(max(0, steps + 2 - self._taken.size))]
@@ -270,11 +273,11 @@ class NativeRun:
 
     @property
     def trajectory(self) -> Trajectory:
-        """What it has yielded."""
+        """Results of the run so far."""
         a, r = self.arrays, self.record
         ends = self._taken[: int(r["done"]) + 1] if r["taken"] else self.inputs.schedule.known_ends
         counts = int(r["rejected"]), int(r["selections"])
-        # rows that a run stores at ends of steps only are fewer than those that it may store
+        # a run that stores ends of steps only may store fewer rows than allocated
         fewer = self.inputs.schedule.at_steps or r["stopped"]
         rows = slice(int(r["stored"]) if fewer else None)
         stored = a["times"][rows], a["states_stored"][rows], a["objectives_stored"][rows]
@@ -297,22 +300,22 @@ class NativeRun:
 
     @property
     def adjoint_gradient(self) -> np.ndarray:
-        """(objective, parameter) of a run that has been swept back, with what derivatives of a
-        given start contribute.
+        """Gradient (objective, parameter) of a run after its reverse sweep, with the contribution
+        of the derivatives of a given initial state.
         """
         o, start = self.arrays["objectives_stored"].shape[-1], self.inputs.start_slopes
         gradient = self.arrays["gradient"][: self.inputs.parameters.size, :o].T.copy()
         return gradient if start is None else gradient + self.arrays["costate"][:, :o].T @ start
 
     def failure(self, reason: str) -> StepFailure:
-        """Why it failed."""
+        """Create the error for a failed run."""
         r, schedule = self.record, self.inputs.schedule
         done = int(r["grid"] if self._watches else r["done"])
         step, begin = min(done + 1, schedule.steps or done + 1), float(r["time"])
         planned = (
             float(schedule.known_ends[step]) if schedule.steps else begin + float(r["proposal"])
         )
-        # such steps have come to their end, or there was none
+        # these steps have reached their end, or there was none
         at_once = reason in (SINGULAR, *OF_EVENTS) or r["proposal"] == AT_ONCE
         end = begin if at_once else planned
         state, penalty = self.arrays["state"], self.arrays["penalty"]

@@ -1,5 +1,5 @@
-"""Stored results of an interpreted run: at ends of steps, and between them by dense output. driver.c does
-the same (vm_store).
+"""Stored results of an interpreted run: at ends of steps, and between them by dense output.
+driver.c does the same (vm_store).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Outputs:
         self.stored, self._passed = 0, 1
 
     def is_due(self, time: float, number: int) -> bool:
-        """Whether the end of a step is stored; `number` is that of the given step, where steps are
-        given.
+        """Return whether the end of a step is stored; `number` is that of the given step, if steps
+        are given.
         """
         w, s = self._workspace, self._workspace.schedule
         if w.watches and time != w.given_end(number):
@@ -41,26 +41,28 @@ class Outputs:
         return due
 
     def store(self, time: float, ψ: np.ndarray, ψ_: np.ndarray, *, stopped: bool = False) -> None:
-        """Store the new state with the integrals there; `stopped` where an event ends the run."""
+        """Store the new state with the integrals at this time; `stopped` if an event has ended the
+        run.
+        """
         w, k = self._workspace, self.stored
         w.finals()
         self.times[k], self.states[k], self.objectives[k] = time, w.new, w.value + ψ
-        self.sensitivities[k], self.gradients[k] = w.new_[:, : w.directions], w.slope + ψ_
+        self.sensitivities[k], self.gradients[k] = w.new_[:, : w.directions], w.derivative + ψ_
         if self._samples is not None:
             early = time < w.schedule.duration and not stopped
             self._add_samples(self._samples, time, k, early=early)
-        self.stored = k + 1  # only now: Ctrl-C may come in between
+        self.stored = k + 1  # only now: Ctrl-C may come before
 
     def _add_samples(self, samples: Samples, time: float, row: int, *, early: bool) -> None:
-        """Add samples to objectives at a state that is stored; it may be an extremum itself."""
+        """Add samples to the objectives at a stored state, which may be an extremum itself."""
         w = self._workspace
         values, gradient = samples.values.copy(), samples.gradient.copy()
-        here = samples.at(time, w.new)
-        if early:  # nothing before its event
+        present = samples.at(time, w.new)
+        if early:  # samples without an event so far
             values[np.isnan(values)] = 0.0
         for k in range(samples.count):
-            if samples.exceeds(k, float(here[k])):
-                values[k] = here[k]
+            if samples.exceeds(k, float(present[k])):
+                values[k] = present[k]
                 if w.directions:
                     samples.differentiate(time, w.new)
                     gradient[k] = samples.derivative(k, w.new_[:, : w.directions])
@@ -73,7 +75,7 @@ class Outputs:
         """Store dense output at all output times before the end of an explicit step.
 
         Raises:
-            Trouble: if a further stage has no solution.
+            AttemptFailure: if a further stage has no solution.
         """
         w = self._workspace
         outputs, t = w.schedule.outputs, w.explicit.tables
@@ -91,15 +93,15 @@ class Outputs:
             self.store(time, w.ψ + added(w.G, h, weights), w.ψ_ + added(w.G_, h, weights))
 
     def store_again(self, time: float) -> None:
-        """Store the initial state anew, after what has happened there."""
+        """Store the initial state again, after the events there."""
         w = self._workspace
         w.restore()
         self.stored = 0
         self.store(time, w.ψ, w.ψ_)
 
     def store_stop(self, time: float, shift: np.ndarray) -> None:
-        """Store the state at which an event has ended the run, in place of the one at the end of the
-        last step, if that was stored. `shift` has the derivatives of the time of the event.
+        """Store the state at which an event has ended the run. It replaces the state at the end of
+        the last step, if that was stored. `shift` has the derivatives of the time of the event.
         """
         w = self._workspace
         if self.stored and self.times[self.stored - 1] == time:

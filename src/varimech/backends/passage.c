@@ -1,5 +1,5 @@
-/* Passing events in a run with given steps: a chain maps positions and velocities before an event to the state after it, and adds to the integrals.
-   sensitivity/event_map.py has the equations; a row of data says which event it is, and begins with the modes before and after it. */
+/* Passing events in a run with given steps: a chain maps positions and velocities before an event to the state after it, and adds to the
+   integrals. sensitivity/event_map.py has the equations; a row of data identifies the event, and begins with the modes before and after it. */
 
 static int vm_due(vm_run *r, double end);
 static void vm_store(vm_run *r, vm_workspace *m, double time, const double *state, const double *S, const double *psi, const double *psi_);
@@ -10,7 +10,7 @@ static const double *vm_next_passage(const vm_run *r) {
   return number > 0 ? r->passage_rows + ((long long)number - 1) * r->passage_size : 0;
 }
 
-/* Modes of passages stand behind the parameters proper, before their direction where there is one. */
+/* Modes of passages are stored after the parameters proper, and before the direction of second derivatives if there is one. */
 static void vm_set_passage_modes(vm_run *r, const double *modes) {
   memcpy(r->values + r->mode_place, modes, (size_t)r->passage_modes * sizeof(double));
 }
@@ -34,10 +34,10 @@ static int vm_pass_event(vm_run *r, vm_workspace *m, const double *row) {
   }
   vm_set_passage_modes(r, row + r->passage_modes);
   vm_evaluate_objectives(VM_INTEGRANDS, r, m, &end, m->X, m->X_, m->G, m->G_);
-  if (r->switches) vm_evaluate_switches(r, m, end, m->X, m->sides); /* of the new modes, and of the new state */
+  if (r->switches) vm_evaluate_switches(r, m, end, m->X, m->sides); /* for the new modes and the new state */
   r->time = end;
   ++r->done;
-  const int again = begin == end && (end == 0 || r->done == r->total); /* what was stored there is stored anew */
+  const int again = begin == end && (end == 0 || r->done == r->total); /* replace what was stored there */
   if (again) --r->stored;
   if (again || vm_due(r, end)) vm_store(r, m, end, m->X, m->X_, r->integral, r->integral_gradient);
   return r->selects ? vm_select(r, m, &end, m->X) : VM_DONE;

@@ -8,7 +8,7 @@
 #include <string.h>
 #endif
 
-#ifdef VM_PLANS /* a GPU with plans: its compiler would copy and clear byte by byte what it does not know the alignment of */
+#ifdef VM_PLANS /* a GPU with plans: its compiler would copy and clear byte by byte data of unknown alignment */
 static inline void vm_copy_numbers(void *to, const void *from, size_t bytes) {
   for (size_t i = 0; i < bytes / sizeof(double); ++i) ((double *)to)[i] = ((const double *)from)[i];
 }
@@ -26,9 +26,9 @@ typedef struct {
   const long long *code;      /* operations; each begins with its number and its length */
   const int *const *tables;   /* indices */
   const double *constants;
-  long long arguments, results; /* arguments = -1 of a function without results, which does nothing */
-  const vm_bytecode *bytecode;        /* of a function that is no plan, where it is interpreted; else NULL */
-  const vm_kernel *kernels;   /* of all plans, where they are interpreted */
+  long long arguments, results; /* arguments = -1 for a function without results, which does nothing */
+  const vm_bytecode *bytecode;        /* of a function that is not a plan, if it is interpreted; else NULL */
+  const vm_kernel *kernels;   /* of all plans, if they are interpreted */
 } vm_plan;
 
 /* working storage of generated functions and plans */
@@ -44,7 +44,7 @@ enum { VM_END, VM_ZERO, VM_MAP, VM_FACTOR, VM_SOLVE };
 
 typedef struct { long long base, offset, table; } vm_port;
 
-/* a kernel over `count` elements, and `width` columns of a kernel of one: see `Kernels` in plan_tables.py */
+/* a kernel over `count` elements, and `width` columns for a kernel of one column: see `Kernels` in plan_tables.py */
 typedef void (*vm_map)(long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
 #ifdef VM_PLANS /* a GPU would have to reserve memory for functions that are called by address */
 static void vm_call_map(long long map, long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables, double *w);
@@ -60,7 +60,7 @@ typedef struct { int rows, same, direct, adjacent, mode; } vm_shape; /* of a por
 
 struct vm_kernel {
   vm_bytecode bytecode;
-  long long inputs, outputs, shared, places; /* shared: inputs that columns share; -1 for a kernel of numbers */
+  long long inputs, outputs, shared, places; /* shared: inputs that columns share; -1 for a kernel of plain values */
   const vm_shape *shapes;
 };
 
@@ -78,7 +78,7 @@ static inline void vm_increase(double *restrict y, const double *restrict x, lon
 
 #define VM_ROW(r) (width * (table ? table[r] : s.same ? (r) : e * s.rows + (r)))
 
-/* The same as the loops that `Kernels` writes. `w` holds the places of the bytecode, and after them what is gathered. */
+/* Execute the loops that `Kernels` writes. `w` holds the places of the bytecode, followed by gathered values. */
 static void vm_loop(const vm_kernel *kernel, long long count, long long width, const vm_port *ports, double *const *bases, const int *const *tables,
                     double *w) {
   const long long inputs = kernel->inputs, all = inputs + kernel->outputs, lanes = kernel->bytecode.lanes;
@@ -168,7 +168,7 @@ static void vm_backsolve(long long n, long long width, const int *u_start, const
   }
 }
 
-/* The same for the transposed system. */
+/* Solve the transposed system. */
 static void vm_backsolve_transposed(long long n, long long width, const int *u_start, const int *u_col, const int *l_start, const int *l_col,
                                     const double *u, const double *l, const double *d, double *x) {
   for (int i = 0; i < n; ++i) {

@@ -55,22 +55,22 @@ class _Kernel(ctypes.Structure):
 
 
 class Kernels:
-    """Maps of all plans: equal kernels once, and one loop for each way they are used."""
+    """Maps of all plans: equal kernels once, and one loop for each distinct use of a kernel."""
 
     def __init__(self, maps: list[Map]):
         self._read: dict[int, tuple[ca.Function, bytes]] = {}
         self._codes: dict[bytes, np.ndarray] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         self.loops: list[Map] = []
-        """One of the maps that each loop serves."""
+        """One of the maps that each loop executes."""
         for operation in maps:
             if (key := self._key(operation)) not in self._numbers:
                 self._numbers[key] = len(self.loops)
                 self.loops.append(operation)
 
     @lazy
-    def _different(self) -> dict[tuple[object, ...], tuple[ca.Function, Map]]:
-        """The kernels under names of their own, each once, and a map that uses it."""
+    def _distinct(self) -> dict[tuple[object, ...], tuple[ca.Function, Map]]:
+        """Distinct kernels under names of their own, with a map that uses each."""
         maps = {self._kernel(m): m for m in self.loops}
         return {
             key: (ca.Function(f"kernel{k}", x := m.kernel.sx_in(), m.kernel.call(x)), m)
@@ -78,30 +78,30 @@ class Kernels:
         }
 
     @property
-    def different(self) -> list[ca.Function]:
+    def distinct(self) -> list[ca.Function]:
         """All kernels, each once."""
-        return [f for f, _ in self._different.values()]
+        return [f for f, _ in self._distinct.values()]
 
     def kernel_of(self, operation: Map) -> ca.Function:
-        """The kernel of a map, under its name among the different ones."""
-        return self._different[self._kernel(operation)][0]
+        """Return the kernel of a map, under its name among the distinct ones."""
+        return self._distinct[self._kernel(operation)][0]
 
     @property
     def of_numbers(self) -> list[ca.Function]:
-        """The kernels that are no column functions, each once."""
-        return [f for f, m in self._different.values() if m.shared is None]
+        """Kernels that are not column functions, each once."""
+        return [f for f, m in self._distinct.values() if m.shared is None]
 
     def source(self, columns: int | None = None) -> list[str]:
-        """C of the kernels of columns, and of all loops.
+        """Return the C text of the kernels of columns, and of all loops.
 
         Args:
-            columns: number of columns, which are executed one by one; in vectors if not given.
+            columns: number of columns, which are executed one by one; in vectors by default.
         """
         kernels = [
             (in_pieces(f, m.lanes, m.shared) or column_source(f, m.lanes, m.shared))
             if columns is None
             else column_source(f, 1, m.shared, 1)
-            for f, m in self._different.values()
+            for f, m in self._distinct.values()
             if m.shared is not None
         ]
         loops = [
@@ -111,12 +111,12 @@ class Kernels:
 
     @property
     def list_source(self) -> str:
-        """C of the list of all loops."""
+        """C text of the list of all loops."""
         maps = [f"map{k}" for k in range(len(self.loops))] or ["0"]
         return f"static const vm_map vm_maps[] = {{{', '.join(maps)}}};"
 
     def number(self, operation: Map) -> int:
-        """Of a map that is one of them."""
+        """Return the number of the loop of a map."""
         return self._numbers[self._key(operation)]
 
     def _key(self, operation: Map) -> tuple[object, ...]:
@@ -130,11 +130,13 @@ class Kernels:
         return self._text(operation.kernel), operation.shared, operation.lanes
 
     def code(self, kernel: ca.Function) -> np.ndarray | None:
-        """Its bytecode, the same array for equal kernels; None if it has none."""
+        """Return the bytecode of a kernel, the same array for equal kernels; None if it has none."""
         return self._codes.get(self._text(kernel))
 
     def _text(self, kernel: ca.Function) -> bytes:
-        """What equal kernels have in common; kept, because plans use each of them several times."""
+        """Return a key that equal kernels share; cached, because plans use each kernel several
+        times.
+        """
         key = kernel.__hash__()
         if key not in self._read:
             try:
@@ -151,8 +153,8 @@ class Kernels:
 
 
 def _loop(name: str, kernel: str, operation: Map, columns: int | None) -> str:
-    """C text of one map: its sizes, but for the length of a row, are constants, so that the
-    compiler can make one piece of gathering, kernel and scattering.
+    """Return the C text of one map. All its sizes except the length of a row are constants, so that
+    the compiler can fuse gathering, kernel and scattering.
     """
     if operation.shared is None:
         return _loop_over_numbers(name, kernel, operation)
@@ -166,8 +168,8 @@ HEAD = (
 
 
 def _loop_over_columns(name: str, kernel: str, operation: Map, columns: int | None) -> str:
-    """All columns of an element, a vector of them at a time, before those of the next one; or so many
-    one by one, without what rows are filled up with.
+    """Return a loop over all columns of an element, a vector of them at a time, before those of the
+    next element; or over `columns` columns one by one, without the padding of rows.
     """
     vector, n = f"{kernel}_vector", operation.lanes
     begin = [f"typedef double {vector} __attribute__((vector_size({8 * n}), aligned(8)));"]
@@ -273,7 +275,7 @@ class Bytecode:
     """Functions and kernels of a program as data for bytecode.c.
 
     Raises:
-        NotInterpretable: if one has an operation that bytecode.c does not know.
+        NotInterpretable: if one has an operation that bytecode.c does not support.
     """
 
     def __init__(
@@ -282,9 +284,11 @@ class Bytecode:
         self._kept: list[object] = []
         self._places: list[int] = []
         self.places = 0
-        """Working storage of the largest one, in numbers."""
+        """Working storage of the largest function (numbers)."""
         self.lane_places = 0
-        """The same in vectors of samples, which gather all that kernels read and write."""
+        """Working storage of the largest kernel for vectors of samples (vectors), which gather all
+        that kernels read and write.
+        """
         self._digest = hashlib.sha256()
         self.functions: list[_Code | None] = []
         for k, f in enumerate(functions):
@@ -298,12 +302,12 @@ class Bytecode:
 
     @property
     def identity(self) -> str:
-        """The same for functions and kernels that are executed alike."""
+        """A hash that is equal for functions and kernels that are executed alike."""
         return self._digest.hexdigest()
 
     @property
     def kernels(self) -> int:
-        """Address of the kernels' records."""
+        """Address of the records of the kernels."""
         return ctypes.addressof(self._kernels)
 
     def _code(self, code: np.ndarray, columns: int | None = None, shared: int = 1) -> _Code:
@@ -343,15 +347,15 @@ class Bytecode:
 
 
 def yields_results(function: object) -> TypeGuard[ca.Function]:
-    """Whether a function is no plan, and has any result: others are never called."""
+    """Return whether a function is not a plan and has any result: others are never called."""
     return isinstance(function, ca.Function) and any(
         function.numel_out(k) for k in range(function.n_out())
     )
 
 
 class PlanTables:
-    """One record for each function of a program; those that are not plans stay empty, unless they
-    are bytecode.
+    """One record for each function of a program. Records of functions that are not plans are empty,
+    unless the functions are bytecode.
     """
 
     def __init__(self, functions: Sequence[object], kernels: Kernels, bytecode: Bytecode | None):
@@ -382,7 +386,7 @@ class PlanTables:
 
     @property
     def address(self) -> int:
-        """Of the first record."""
+        """Address of the first record."""
         return ctypes.addressof(self._records)
 
 

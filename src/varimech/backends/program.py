@@ -1,23 +1,23 @@
-"""A program: the functions of a start, of a time step and of what is accumulated along a run.
+"""A program: the functions of an assembly, of a time step and of the integrals along a run.
 
-What every backend carries out:
+Every backend executes:
 
-    state, state' ← start from a guess (or as given);  α ← penalty; for each step:  state, state' ←
-    step;  ψ ← ψ + ∫ g over the step;  ψ' likewise;  store when it is time,
+    state, state' ← assembly from a guess (or as given);  α ← penalty; for each step:  state, state' ←
+    step;  ψ ← ψ + ∫ g over the step;  ψ' likewise;  store results that are due,
 
-where start, step and rates are chains:  x, y ← predict;  repeat x, y ← iterate until converged;
-finish  (the first two where the chain is iterated). A step of an implicit integrator is one chain,
-and ∫ g the trapezoidal rule; a step of an explicit one combines rates at its stages, then a chain
+where assembly, step and rates are chains:  x, y ← predict;  repeat x, y ← iterate until converged;
+finish  (the first two if the chain is iterated). A step of an implicit integrator is one chain, and
+∫ g the trapezoidal rule; a step of an explicit one combines rates at its stages, then a chain
 completes the state at its end, and ∫ g is the same combination of integrands (`explicit`).
 
-Derivatives are carried along (state', ψ'), or, in an adjoint program, come from a second sweep,
-backwards over what was recorded of each step:
+Derivatives are propagated forwards (state', ψ'), or, in an adjoint program, result from a reverse
+sweep over the records of all steps:
 
-    s̄, ρ̄ ← ∂w;  for each step, from the last on:  s̄ ← s̄ pulled back through the step;  ρ̄, s̄
-    likewise gain what it and ∫ g contribute;  at last ρ̄ gains what s̄ gives, pulled back through
-    the start.
+    s̄, ρ̄ ← ∂w;  for each step, from the last on:  s̄ ← s̄ pulled back through the step;  ρ̄ and s̄
+    gain the contributions of the step and of ∫ g;  finally ρ̄ gains s̄ pulled back through the
+    assembly.
 
-`newton` says when an iteration has converged.
+`newton` states when an iteration has converged.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ Function = ca.Function | Plan
 class ChainFunctions:
     """Functions of a chain; see `Chain` for their arguments.
 
-    Where derivatives are wanted, either `finish` gives coefficients for the `tangent` (see
-    `TangentFunction`), or it is a plan that gives them itself.
+    With derivatives, either `finish` returns coefficients for the `tangent` (see
+    `TangentFunction`), or it is a plan that returns the derivatives itself.
     """
 
     predict: Function | None
-    """None where the chain is not iterated."""
+    """None if the chain is not iterated."""
     iterate: Function | None
     finish: Function
     tangent: ca.Function | None = None
     linearise: ca.Function | None = None
-    """Coefficients for the `pullback` (see `Pullback`) of an adjoint program; None where that is a
-    plan of the same arguments and the costate.
+    """Coefficients for the `pullback` (see `Pullback`) of an adjoint program; None if the pullback
+    is a plan of the same arguments and the costate.
     """
     pullback: Function | None = None
     seeded: bool = False
-    """Whether `finish` is a plan that takes derivatives of all parameters and time (`Program.seeds`)
-    after those of the state.
+    """Whether `finish` is a plan with derivatives of all parameters and time (`Program.seeds`) as
+    argument after those of the state.
     """
 
     @property
@@ -71,65 +71,65 @@ class ChainFunctions:
 
 @dataclass(frozen=True)
 class PassageFunctions:
-    """A passage of events, and where its modes stand."""
+    """The chain of passages over events, and the places of its modes."""
 
     chain: ChainFunctions
     modes: int
-    """Number of modes, those before an event and those after it the first of its data."""
+    """Number of modes. The data of an event begin with the modes before it and those after it."""
     mode_place: int
     """Place of the first mode among the parameters."""
 
     @property
     def size(self) -> int:
-        """Numbers of data of an event."""
+        """Number of data of an event."""
         return int(self.chain.finish.numel_in(2))
 
 
 @dataclass(frozen=True)
 class Program:
-    """All functions of a run; see `penalty_function` and `objective_functions` for the others.
+    """All functions of a run; see `penalty_function` and `objective_functions` for the penalty and
+    the objectives.
 
-    Derivatives with respect to parameters stand by rows of what is differentiated: (row,
-    parameter).
+    Derivatives with respect to parameters are stored by rows: (row, parameter).
     """
 
     coordinates: int
-    """Number of coordinates. A state is positions, velocities, accelerations, multipliers, and what
-    the integrator remembers.
+    """Number of coordinates. A state consists of positions, velocities, accelerations, multipliers,
+    and the memory of the integrator.
     """
     start: ChainFunctions | None
-    """None where runs begin with a given state only."""
+    """The assembly; None if runs begin with a given state only."""
     step: ChainFunctions
-    """The step of an implicit integrator; with an explicit one, what completes the state at its
-    end.
+    """The step of an implicit integrator; for an explicit one, the chain that completes the state
+    at the end of a step.
     """
     penalty: Function
     objectives: ObjectiveFunctions
     direction_count: int | None = None
-    """Number of directions it differentiates in along the motion; None if it does not."""
+    """Number of directions of forward derivatives; None without forward derivatives."""
     row_length: int = 0
-    """Length of a row of derivatives of the state, filled up with zeros where vectors of the
-    processor are longer.
+    """Length of a row of derivatives of the state, padded with zeros to whole vectors of the
+    processor.
     """
     costate_row: int = 0
-    """Length of a row of costates, one number an objective, in an adjoint program; else 0."""
+    """Length of a row of costates, one number for each objective, in an adjoint program; else 0."""
     scheme: RungeKutta | None = None
-    """Given for an explicit integrator."""
+    """The explicit integrator; None for an implicit one."""
     rates: ChainFunctions | None = None
-    """What gives the rates at its stages, where that is not what completes the state; of an implicit
-    integrator, the state after events.
+    """The rates at the stages, if another chain completes the state; for an implicit integrator,
+    the state after events.
     """
     jacobian: ca.Function | None = None
-    """(q, ρ, t) → Φ_q, given where independent coordinates are to be chosen by it."""
+    """(q, ρ, t) → Φ_q, if independent coordinates are selected by it."""
     directions: np.ndarray | None = None
-    """These directions in the space of the parameters, one a column."""
+    """Directions of forward derivatives in the space of the parameters, one in each column."""
     impact: ChainFunctions | None = None
-    """Velocities after an impact, where the mechanism has contacts."""
+    """Velocities after an impact, if the mechanism has contacts."""
     passage: PassageFunctions | None = None
-    """What maps states over events where steps are given (`sensitivity/event_map`)."""
+    """The event map of states, if steps are given (`sensitivity/event_map`)."""
     along_time: bool = False
-    """Whether chains are differentiated with respect to time, too: the last of the seeds, and the
-    last of the parameters that a sweep backwards yields derivatives with respect to.
+    """Whether chains are differentiated with respect to time, too: it is the last of the seeds, and
+    the last of the parameters in the gradient of a reverse sweep.
     """
     sharp: bool = False
     """Whether runs end (`Amplified`) where a nearly singular position amplifies rounding."""
@@ -160,20 +160,20 @@ class Program:
 
     @property
     def all_chains(self) -> tuple[ChainFunctions | None, ...]:
-        """Step, start, rates, impact and passage, in the places that the driver expects them in."""
+        """Step, assembly, rates, impact and passage, in the places where the driver expects them."""
         passage = None if self.passage is None else self.passage.chain
         return self.step, self.start, self.rates, self.impact, passage
 
     @property
     def has_rates(self) -> bool:
-        """Whether there are accelerations for given positions and velocities, by which a run goes on
-        after events.
+        """Whether the program computes accelerations for given positions and velocities, by which a
+        run continues after events.
         """
         return self.scheme is not None or self.rates is not None
 
     def watches(self, schedule: Schedule) -> bool:
-        """Whether steps that are given, equal ones for example, are shortened to end at events; those
-        of a run that is repeated do already.
+        """Return whether given steps, equal ones for example, are shortened to end at events; the
+        steps of a repeated run already end there.
         """
         eventful = self.units is not None or self.switching is not None
         return eventful and not schedule.tolerance and schedule.triggers is None
@@ -185,45 +185,43 @@ class Program:
 
     @property
     def samples(self) -> SampleFunctions | None:
-        """What objectives have of events and extrema."""
+        """Functions whose values at events and extrema enter objectives."""
         return self.objectives.samples if self.has_rates else None
 
     @property
     def switching(self) -> SwitchingFunctions | None:
-        """Where forces and integrands jump, or have kinks: steps end there."""
+        """Functions that locate jumps and kinks of forces and integrands: steps end there."""
         return self.objectives.switching if self.has_rates else None
 
     @lazy
     def functions(self) -> list[Function]:
-        """All that it has."""
+        """All functions of the program."""
         return [f for f in self.slots if f is not None]
 
     @lazy
     def chains(self) -> list[ChainFunctions]:
-        """Step, start, rates, impact and passage, as far as it has them."""
+        """The chains that the program has, among step, assembly, rates, impact and passage."""
         return [c for c in self.all_chains if c is not None]
 
     @lazy
     def seeds(self) -> np.ndarray:
-        """The change of each parameter that changes in any direction (plans take all parameters), and
-        of time, in rows as derivatives of the state.
+        """Derivatives of each parameter that changes in any direction (plans take all parameters),
+        and of time, in rows like derivatives of the state.
         """
         if self.directions is None:
             return np.zeros((0, 0))
-        moved = self.directions[self.directions.any(axis=1) | self.step.seeded]
-        seeds = np.hstack([moved, np.zeros((len(moved), self.row_length - moved.shape[1]))])
+        varied = self.directions[self.directions.any(axis=1) | self.step.seeded]
+        seeds = np.hstack([varied, np.zeros((len(varied), self.row_length - varied.shape[1]))])
         return np.vstack([seeds, np.zeros((1, self.row_length))]) if self.along_time else seeds
 
     @property
     def adjoint(self) -> bool:
-        """Whether derivatives, with respect to all parameters there are, come from a sweep
-        backwards.
-        """
+        """Whether derivatives, with respect to all parameters, result from a reverse sweep."""
         return self.costate_row > 0
 
     @lazy
     def pulled(self) -> int:
-        """Number of all parameters, and time, in an adjoint program."""
+        """Number of all parameters, including time, in the gradient of an adjoint program."""
         return (
             int(self.step.pullback.numel_out(1)) // (1 if self.step.linearise else self.costate_row)
             if self.step.pullback
@@ -237,9 +235,9 @@ class Program:
 
     @lazy
     def record_size(self) -> int:
-        """Numbers that are recorded of each step: its beginning, length and end; states at its
-        stages; unknowns and multipliers of iterated chains; the choice of independent coordinates;
-        of events see events.c.
+        """Number of values recorded for each step: its beginning, length and end; states at its
+        stages; unknowns and multipliers of iterated chains; the selection of independent
+        coordinates; for events see events.c.
         """
         stages = len(self.scheme.b) if self.scheme else 1
         chosen = self.coordinates if self.jacobian is not None else 0

@@ -1,5 +1,5 @@
-/* Quotients without branches. A GPU's own division is the same arithmetic for most numbers, and branches for tiny and huge ones; no other
-   instruction of its thread is executed beside it then. Here these are selected: denominators below 2.2e-308 are zero, those beyond 4.5e307
+/* Quotients without branches. A GPU's own division uses the same arithmetic for most numbers, and branches for tiny and huge ones, during which
+   its thread executes no other instruction. Here these cases are selected: denominators below 2.2e-308 count as zero, those beyond 4.5e307 as
    infinite. Reciprocals of a denominator that several quotients share are computed once. */
 
 /* 1/b to 20 bits. */
@@ -24,14 +24,14 @@ static double vm_reciprocal(double b) {
   return best == best ? best : rough; /* b is zero or infinite */
 }
 
-/* Whether x is neither zero nor infinite, by its exponent: comparisons of whole numbers do not wait for units of doubles. */
+/* Whether x is neither zero nor infinite, by its exponent: integer comparisons do not wait for units of doubles. */
 static int vm_is_normal(double x) {
   unsigned long long bits;
   memcpy(&bits, &x, sizeof(bits));
   return ((unsigned)(bits >> 32) & 0x7fffffffu) - 0x00100000u < 0x7fe00000u;
 }
 
-/* a/b, as a rule rounded correctly. */
+/* a/b, usually rounded correctly. */
 static double vm_fast_quotient(double a, double b) {
   const double r = vm_reciprocal(b), q = a * r, refined = fma(fma(-b, q, a), r, q);
   return vm_is_normal(q) ? refined : q;

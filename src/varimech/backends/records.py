@@ -1,4 +1,4 @@
-"""Records of an interpreted adjoint run: what the sweep backwards needs to know of each step and event."""
+"""Records of an interpreted adjoint run: the data of each step and event for the reverse sweep."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .program import Program
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What the sweep needs to know of a step."""
+    """Data of a step that the reverse sweep needs."""
 
     begin: float
     length: float
     end: float
     states: np.ndarray
-    """At its stages."""
+    """States at its stages."""
     solved: list[np.ndarray]
     """Unknowns and multipliers of iterated chains, at its stages and its end."""
     chosen: np.ndarray
@@ -33,24 +33,24 @@ STOPS = 2
 
 @dataclass(frozen=True, eq=False)
 class EventRecord:
-    """What the sweep needs to know of an event."""
+    """Data of an event that the reverse sweep needs."""
 
     end: float
     states: np.ndarray
-    """Before it, and after its impact."""
+    """States before the event, and after its impact."""
     function: int
-    """The function that vanishes there; −1 at the start of a run."""
+    """Number of the function that vanishes at the event; −1 at the start of a run."""
     rate: float
     kind: int
-    """1 for an impact, `STOPS` where it ends the run, else 0."""
+    """1 for an impact, `STOPS` if it ends the run, else 0."""
     modes: np.ndarray
-    """Before it."""
+    """Modes before the event."""
     number: int
-    """Of the event among the ends of steps."""
+    """Number of the event among the ends of steps."""
 
     @property
     def length(self) -> float:
-        """It takes no time."""
+        """Length of an event: it takes no time."""
         return 0.0
 
 
@@ -58,7 +58,7 @@ AnyRecord = Record | EventRecord | PassageRecord
 
 
 class Records:
-    """Records of one run, as long as they fit into the allowed memory."""
+    """Records of one run, limited by the allowed memory."""
 
     def __init__(self, program: Program, inputs: Inputs):
         self._most = inputs.memory / (8 * program.record_size)
@@ -69,7 +69,7 @@ class Records:
         """Add a record.
 
         Raises:
-            ModelError: if it does not fit.
+            ModelError: if the memory limit is exceeded.
         """
         if len(self.list) >= self._most:
             raise ModelError(

@@ -1,12 +1,12 @@
-"""Choosing what executes a program.
+"""Selection of the backend that executes a program.
 
-    auto         the machine, which interprets programs in C, at once; generated code that is
-                 compiled in the background where that pays, as soon as it is there; without a
-                 compiler as "interpreted"
-    interpreted  by CasADi's virtual machine; needs nothing
-    native       compiled; an error if there is no compiler
+    auto         the machine, which interprets programs in C, at once; code that is compiled in the
+                 background if that pays, as soon as it is loaded; without a compiler as
+                 "interpreted"
+    interpreted  CasADi's virtual machine; needs nothing
+    native       compiled code; an error if there is no compiler
 
-All give the same numbers to the last bit, so the choice is one of time only.
+All yield the same numbers to the last bit, so the choice affects only the time.
 """
 
 from __future__ import annotations
@@ -30,31 +30,33 @@ from .program import Function, Program
 from .trajectory import BrokenOff, Trajectory
 
 SECONDS_PER_INSTRUCTION = 2e-9
-"""Of the machine, measured on 4 to 16 columns of derivatives and on none."""
+"""Time of the machine for an instruction (s), measured on 4 to 16 columns of derivatives and on
+none.
+"""
 LANE_SPEED, PLAN_LANE_SPEED = 10, 3
-"""Times as fast as the machine interprets single runs it interprets vectors of samples: 4,096 runs of
-the five-bar in 1.25 instead of 13.4 s; of plans, 2 (gradients, whose columns single runs have in
-vectors) to 4.6 times.
+"""Speed of interpreting vectors of samples relative to single runs: 4,096 runs of the five-bar take
+1.25 instead of 13.4 s; with plans, 2 (gradients, whose columns single runs have in vectors) to 4.6
+times.
 """
 COMPILE_SECONDS, COMPILE_SECONDS_PER_INSTRUCTION, COMPILE_SECONDS_PER_MAP = 0.2, 2.5e-4, 1e-2
-"""Of gcc -O2 on generated code, measured."""
+"""Compile times of gcc -O2 on generated code (s), measured."""
 COMPILE_SECONDS_IN_PIECES = 1e-4
-"""Of gcc -O1 on an instruction of a function in pieces, measured."""
+"""Compile time of gcc -O1 for an instruction of a function in pieces (s), measured."""
 SEARCH_SECONDS = 0.01
-"""Of searching the cache and loading a library, roughly."""
+"""Time of searching the cache and loading a library (s), roughly."""
 
 PATIENCE = 0.05
-"""Seconds of interpreting after which code is built in the background, however long that takes: runs
-that the eye can tell from none are worth it, and a compiler at low priority disturbs nobody.
+"""Time of interpreting (s) after which code is built in the background, whatever the build time:
+such runs are long enough to notice, and a compiler at low priority disturbs nobody.
 """
 
 Timed = tuple[Trajectory, float]
-"""What a run yields, and the seconds it took."""
+"""Result of a run, and the time it took (s)."""
 
 
 class Runner:
-    """Executes one program, any number of times; remembers what that has cost so far without
-    compiling.
+    """Executes one program, any number of times, and keeps the time spent on interpreting it so
+    far.
     """
 
     def __init__(self, program: Program):
@@ -65,8 +67,8 @@ class Runner:
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
     ) -> Callable[[ProgressCallback | None], Timed]:
-        """Choose a backend for so many such runs and build what it needs; the result executes one
-        of them.
+        """Choose a backend for a number of such runs and build the code it needs; the result
+        executes one of them.
 
         Raises:
             VarimechError: if the backend is not available.
@@ -83,7 +85,7 @@ class Runner:
         return lambda progress: self._execute(inputs, progress)
 
     def compiled_for(self, inputs: Inputs, backend: str, *, runs: int) -> bool:
-        """Whether so many such runs are executed by native code; then they can be."""
+        """Return whether native code executes a number of such runs, after making that possible."""
         if backend == "interpreted":
             return False
         steps = inputs.schedule.estimated_steps * runs
@@ -96,7 +98,10 @@ class Runner:
                 self._consider_compiling(steps)
             return True
         try:
-            if not self.native.has_lanes or self._lanes_ahead(steps) > self._compile_seconds:
+            if (
+                not self.native.has_lanes
+                or self._lane_interpretation_seconds(steps) > self._compile_seconds
+            ):
                 self.native.build()
             if self.native.has_lanes:
                 self.native.build_lanes()
@@ -105,8 +110,8 @@ class Runner:
         return True
 
     def interpreted_vectors(self, seconds: float) -> None:
-        """Take into account that interpreting vectors of samples took so long: beyond `PATIENCE`, code
-        is built for the next ones.
+        """Add the time that interpreting vectors of samples took; beyond `PATIENCE`, code is built
+        for the next ones.
         """
         self._interpreted_seconds += seconds
         if self._interpreted_seconds > PATIENCE:
@@ -114,7 +119,7 @@ class Runner:
             self.native.build_in_background(self._compile_seconds)
 
     def _machine_is_ready(self) -> bool:
-        """Whether the machine, or its own library, can execute it."""
+        """Return whether the machine, or the program's own library, can execute the program."""
         if self.native.compiled:
             return True
         try:
@@ -125,33 +130,34 @@ class Runner:
         return self.native.interpretable
 
     def _consider_compiling(self, steps: int) -> None:
-        """Load compiled code from the cache, or begin to build it, where that pays."""
+        """Load compiled code from the cache, or begin to build it, if that pays."""
         if self.native.compiled:
             return
-        spent = self._interpreted_seconds + self._interpreting(steps)
+        spent = self._interpreted_seconds + self._interpretation_seconds(steps)
         if spent > self._compile_seconds:
             self.native.build_in_background(self._compile_seconds)
         elif spent > SEARCH_SECONDS:
             self.native.load()
 
     def _consider_compiling_lanes(self, steps: int) -> None:
-        """The same for functions of vectors of samples. Of these, events, outputs and initial states
-        take code of single runs: without it, they take a sixth more time, with events a third.
+        """Load or begin to build functions of vectors of samples, if that pays. Their events,
+        outputs and initial states are executed by code of single runs: without it, they take a
+        sixth more time, with events a third.
         """
-        ahead = self._lanes_ahead(steps)
+        ahead = self._lane_interpretation_seconds(steps)
         if ahead > self._compile_seconds:
             self.native.build_lanes_in_background(self._compile_seconds)
             self.native.build_in_background(self._compile_seconds)
         elif ahead > SEARCH_SECONDS:
             self.native.load_lanes()
 
-    def _lanes_ahead(self, steps: int) -> float:
-        """Seconds of interpreting so many steps in vectors."""
+    def _lane_interpretation_seconds(self, steps: int) -> float:
+        """Estimate the time of interpreting a number of steps in vectors (s)."""
         speed = PLAN_LANE_SPEED if self.native.kernels.loops else LANE_SPEED
-        return self._interpreting(steps) / speed
+        return self._interpretation_seconds(steps) / speed
 
-    def _interpreting(self, steps: int) -> float:
-        """Seconds of interpreting so many steps."""
+    def _interpretation_seconds(self, steps: int) -> float:
+        """Estimate the time of interpreting a number of steps (s)."""
         instructions = sum(f.n_instructions() for f in self.program.functions)
         stages = len(self.program.scheme.b) if self.program.scheme else 1
         return steps * stages * instructions * SECONDS_PER_INSTRUCTION
@@ -193,7 +199,7 @@ def _seconds_of(function: ca.Function) -> float:
 
 
 def timed(run: Callable[[], Trajectory]) -> Timed:
-    """What a run yields, and how long it takes."""
+    """Execute a run and measure its time."""
     began = time.perf_counter()
     try:
         trajectory = run()

@@ -1,4 +1,4 @@
-"""Taking samples at the events of an interpreted run; events.c does the same (vm_take_samples), and
+"""Samples at the events of an interpreted run; events.c does the same (vm_take_samples), and
 `samples` has the equations.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .events import CHANGED, NUDGE
 from .motion import Motion
 from .samples import Samples
@@ -14,14 +14,14 @@ from .workspace import Workspace
 
 
 class SampleEvents:
-    """Samples of a run at its events."""
+    """Takes the samples of a run at its events."""
 
     def __init__(self, workspace: Workspace, samples: Samples, motion: Motion):
         self._workspace, self._samples, self._motion = workspace, samples, motion
 
     def take(self, time: float, trigger: int, place: int, shift: np.ndarray | None) -> None:
         """Take the samples that are due at the beginning of a step; `shift` has the derivatives of
-        its time where parameters move it.
+        the time of the event if parameters move it.
         """
         w, samples = self._workspace, self._samples
         state, S = w.X[0], w.X_[0][:, : w.directions]
@@ -41,18 +41,18 @@ class SampleEvents:
                 samples.gradient[k] += samples.rate(k, motion) * shift
 
     def rate(self, time: float, state: np.ndarray, k: int) -> float:
-        """Rate of a sampled function along the motion, by a central difference."""
+        """Return the rate of a sampled function along the motion, by a central difference."""
         w = self._workspace
         n, short = w.program.coordinates, NUDGE * w.schedule.duration
         q, v, a = state[:n].copy(), state[n : 2 * n].copy(), state[2 * n : 3 * n].copy()
         kept, values = (w.new.copy(), w.new_.copy(), float(w.time[0])), []
-        residuals = w.rates.residuals.copy()  # of the step, where it ends with the same chain
+        residuals = w.rates.residuals.copy()  # those of the step, if it ends with the same chain
         for dt in (-short, short):
             w.time[0] = time + dt
             w.Y[:] = np.concatenate([q + dt * (v + dt / 2 * a), v + dt * a])
             try:
                 w.rates.solve()
-            except Trouble:
+            except AttemptFailure:
                 values.append(np.nan)
                 continue
             values.append(float(self._samples.at(time + dt, w.new)[k]))

@@ -1,5 +1,5 @@
-"""Many compiled runs that differ in parameter values only: objectives at stored times, and nothing
-else, are kept of each.
+"""Many compiled runs that differ in parameter values only; just their objectives at stored times
+are kept.
 """
 
 from __future__ import annotations
@@ -21,40 +21,38 @@ from .native_run import FIELDS, settings_of, shared_arrays
 from .slices import next_slice
 
 Fields = list[tuple[str, str]]
-"""Of a record: names and types."""
+"""Names and types of the fields of a record."""
 GROWTH = 8
-"""Times as many runs as in the slice before, at most."""
+"""Largest growth of the number of runs from one slice to the next."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What some runs yield."""
+    """Results of some runs."""
 
     values: np.ndarray
-    """(sample, time, objective); not a number where not done"""
+    """(sample, time, objective); NaN where not done."""
     done: np.ndarray
-    """Which runs went well; the others have to be looked after one by one."""
+    """Which runs succeeded; the others have to be rerun individually."""
     gradients: np.ndarray | None = None
-    """(sample, time, objective, parameter), where the program has derivatives; not a number where not
-    done
-    """
+    """(sample, time, objective, parameter), if the program has derivatives; NaN where not done."""
     states: np.ndarray | None = None
-    """(sample, time, state), where they are wanted"""
+    """(sample, time, state), if requested."""
 
 
 class Sampler:
-    """Carries out a compiled program for rows of parameter values. It can be sent to other
-    processes: they build the library themselves.
+    """Executes a compiled program for rows of parameter values. It can be sent to other processes,
+    which build the library themselves.
     """
 
     entry = "vm_sample_all"
     """Function of a library, or kernel, that executes many runs."""
     given_steps = 0
-    """Numbers behind the parameters of a row: the number of its steps, and their ends from 0 on, filled
-    up with zeros; none where runs share a schedule.
+    """Numbers behind the parameters of a row: the number of its steps, and their ends from 0 on,
+    padded with zeros; 0 if runs share a schedule.
     """
     kept_steps = 0
-    """Most steps of runs that keep their ends."""
+    """Largest number of steps whose ends a run keeps; 0 if runs keep none."""
 
     def __init__(
         self,
@@ -73,30 +71,30 @@ class Sampler:
         self._kept: tuple[bool, Processor] | None = None
         self._kept_lanes: tuple[tuple[bool, bool], Processor] | None = None
         self.reach, self.conditions = reach, conditions
-        """How far from its nominal value each parameter may be for the nominal start to lead to its
-        own at once; further away, it is followed on the way there. What tells which rows of values
-        make sense.
+        """`reach`: distance of each parameter from its nominal value within which the nominal
+        initial state leads to its own in one step; beyond, continuation steps are needed.
+        `conditions`: functions that return which rows of values are valid.
         """
         self.limits = limits
-        """Residuals of positions and velocities up to which joints hold together, without a further
-        look.
+        """Residuals of positions and velocities up to which joints hold together; runs beyond need
+        a check.
         """
         self.ranges = dict(ranges or {})
-        """Least and greatest values of parameters on which functions of time depend, for which the
-        schedule suits; rows with other values are not done.
+        """Least and greatest values of parameters that functions of time depend on, for which the
+        schedule is valid; rows with other values are not done.
         """
 
     @property
     def times(self) -> np.ndarray:
-        """When results are stored, s."""
+        """Times of stored results (s)."""
         return self.inputs.schedule.stored_times
 
     def description(self, native: NativeProgram, sizes: dict[str, int]) -> dict[str, Any]:
-        """What its runs share, as plain data.
+        """Return the data that its runs share, as plain data.
 
         Args:
-            native: what executes them: its own program, or the same for a GPU.
-            sizes: of the arrays of a run.
+            native: program that executes them: its own, or the variant for a GPU.
+            sizes: sizes of the arrays of a run.
         """
         i, p = self.inputs, native.program
         arrays = {**shared_arrays(p, i), "reach": self.reach} | (
@@ -112,40 +110,40 @@ class Sampler:
         }
 
     def batch(self, description: dict[str, Any], fields: Fields, *, shared: bool) -> Batch:
-        """What its runs share, as the driver reads it.
+        """Return the data that its runs share, as the driver reads them.
 
         Args:
             description: see `description`.
-            fields: of the record of a run.
+            fields: fields of the record of a run.
             shared: whether runs, one after the other, use the same storage.
         """
         return Batch(description, fields, states=self.states)
 
     def __call__(self, rows: np.ndarray) -> Samples:
-        """Runs for rows of values of all parameters, on one core."""
+        """Execute runs for rows of values of all parameters, on one core."""
         return self.by(self._lanes if self.native.has_lanes else self._processor, rows)
 
     def by(
         self, execute: Callable[[np.ndarray], dict[str, np.ndarray]], rows: np.ndarray
     ) -> Samples:
-        """Runs that a CPU or a GPU executes, as far as rows are valid."""
+        """Execute runs by a CPU or a GPU for all rows that are valid."""
         fit = np.isfinite(rows).all(axis=1)
         for holds in self.conditions:
             fit &= holds(rows)
         for k, (least, greatest) in self.ranges.items():
             fit &= (least <= rows[:, k]) & (rows[:, k] <= greatest)
         if fit.all():
-            return self._sorted_out(**execute(rows))
-        return _scattered(self._sorted_out(**execute(rows[fit])), fit)
+            return self._without_failed(**execute(rows))
+        return _scattered(self._without_failed(**execute(rows[fit])), fit)
 
     @property
     def width(self) -> int:
-        """Samples that are executed side by side, in the lanes of a vector."""
+        """Number of samples that are executed side by side, in the lanes of a vector."""
         return int(lane_machine().vm_lane_count()) if self.native.has_lanes else 1
 
     @property
     def _lanes(self) -> Processor:
-        """Vectors of samples, by what is compiled now."""
+        """Executes vectors of samples by the code that is compiled now."""
         state = (self.native.compiled, self.native.lanes_compiled)
         kept = self._kept_lanes
         if kept is None or kept[0] != state:
@@ -157,7 +155,7 @@ class Sampler:
 
     @property
     def _processor(self) -> Processor:
-        """By what is compiled now: generated code takes over from bytecode."""
+        """Executes single runs by the code that is compiled now: generated code replaces bytecode."""
         kept, compiled = self._kept, self.native.compiled
         if kept is None or kept[0] != compiled:
             description = self.description(self.native, self.native.sizes)
@@ -167,7 +165,7 @@ class Sampler:
             self._kept = kept = compiled, Processor(batch, machine(), tables, self.entry)
         return kept[1]
 
-    def _sorted_out(
+    def _without_failed(
         self,
         objectives: np.ndarray,
         gradients: np.ndarray,
@@ -175,14 +173,16 @@ class Sampler:
         status: np.ndarray,
         states_stored: np.ndarray | None = None,
     ) -> Samples:
-        """Good runs are those that came to their end, held together and are finite."""
+        """Return the results with NaN in runs that did not reach their end, came apart or are not
+        finite.
+        """
         position, velocity = self.limits
         done = (status == DONE) & (residuals[:, 0] <= position) & (residuals[:, 1] <= velocity)
-        # values at events are there after these only
+        # values at events exist only after these events
         rows = slice(None) if self.native.program.samples is None else slice(-1, None)
-        for found in (objectives[:, rows], gradients[:, rows]):
-            done &= np.isfinite(found).all(axis=tuple(range(1, found.ndim)))
-        if states_stored is not None:  # a run that an event has ended stores fewer
+        for array in (objectives[:, rows], gradients[:, rows]):
+            done &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
+        if states_stored is not None:  # a run that an event has ended stores fewer states
             done &= np.isfinite(states_stored).all(axis=(1, 2))
         objectives[~done] = gradients[~done] = np.nan
         p = self.native.program
@@ -202,14 +202,14 @@ class Sampler:
 
 
 def nothing(count: int, times: int, objectives: int, parameters: int | None) -> Samples:
-    """Of runs that are all to be looked after one by one."""
+    """Return the results of runs that all have to be rerun individually."""
     shape = (count, times, objectives)
     gradients = None if parameters is None else np.full((*shape, parameters), np.nan)
     return Samples(np.full(shape, np.nan), np.zeros(count, dtype=bool), gradients)
 
 
-def _scattered(found: Samples, fit: np.ndarray) -> Samples:
-    """Runs of some rows among all, the others not done."""
+def _scattered(results: Samples, fit: np.ndarray) -> Samples:
+    """Distribute the results of some rows among all rows; the others are not done."""
 
     def among_all(array: np.ndarray | None) -> np.ndarray | None:
         if array is None:
@@ -219,14 +219,14 @@ def _scattered(found: Samples, fit: np.ndarray) -> Samples:
         return whole
 
     done = np.zeros(len(fit), dtype=bool)
-    done[fit] = found.done
-    values = among_all(found.values)
+    done[fit] = results.done
+    values = among_all(results.values)
     assert values is not None
-    return Samples(values, done, among_all(found.gradients), among_all(found.states))
+    return Samples(values, done, among_all(results.gradients), among_all(results.states))
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
-    """One after the other."""
+    """Concatenate results."""
     gradients = [p.gradients for p in parts if p.gradients is not None]
     states = [p.states for p in parts if p.states is not None]
     return Samples(
@@ -243,8 +243,8 @@ def in_slices(
     stop: Event | None,
     report: Callable[[int], None] = lambda done: None,
 ) -> Samples:
-    """All runs, a tenth of a second of them at a time; they do not depend on which are run
-    together. `report` is called with how many are done.
+    """Execute all runs, for a tenth of a second at a time; results do not depend on the slices.
+    `report` receives the number of completed runs.
     """
     parts, at, size = [], 0, sampler.width
     while at < len(rows):

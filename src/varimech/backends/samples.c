@@ -8,18 +8,18 @@ typedef struct {
   double *objectives, *gradients, *residuals; /* out, for each run: (row, objective), (row, objective, parameter), largest residuals at three levels */
   long long *status, rows;                /* out: status of each run; rows that a run stores */
   double *taken;                          /* out, for each run, or NULL: the number of its steps, and their ends from 0 on */
-  long long row, most;                    /* numbers in a row of values: behind the parameters may stand the same, of steps that are given; most steps that are kept */
+  long long row, most;                    /* numbers in a row of values: given steps may follow the parameters, in the format of `taken`; most steps that are kept */
 } vm_job;
 
 #define VM_MOST_PARTS 20 /* most continuation steps to an initial state; the same as in the Python continuation */
 #define VM_LIGHT_SPEED 3e8 /* m/s: a fixed-step explicit run that ends faster has diverged; the same as LIGHT in validity.py */
 
-#ifdef VM_SHARED_STEPS /* kernels of runs whose steps nobody gives or keeps have constant rows */
+#ifdef VM_SHARED_STEPS /* rows have a constant length in kernels of runs whose steps are neither given nor kept */
 #define VM_ROW(job, r) (r)->numbers
 #else
 #define VM_ROW(job, r) (job)->row
 
-/* Let run k take steps of its own that are given, or keep those that it takes. */
+/* Let run k take given steps of its own, or keep the steps that it takes. */
 static void vm_own_steps(const vm_job *job, long long k, vm_run *r) {
   const double *given = job->values + k * job->row + r->numbers;
   if (job->row > r->numbers) { r->total = (long long)given[0]; r->ends = given + 1; }
@@ -29,7 +29,7 @@ static void vm_own_steps(const vm_job *job, long long k, vm_run *r) {
 
 static int vm_is_over(const vm_run *r) { return r->stopped || (r->total ? (r->watches ? r->grid : r->done) >= r->total : r->time >= r->duration); }
 
-/* Begin run k. Its arrays are zero-filled; its parameters are copied to `values`. Returns whether its initial state can be looked for. */
+/* Begin run k. Its arrays are zero-filled; its parameters are copied to `values`. Returns whether its initial state can be computed. */
 static int vm_open_sample(const vm_job *job, long long k, vm_run *r, double *values) {
   const long long o = r->objectives;
   memcpy(values, job->values + k * VM_ROW(job, r), (size_t)r->numbers * sizeof(double));
@@ -46,15 +46,15 @@ static int vm_open_sample(const vm_job *job, long long k, vm_run *r, double *val
   if (job->independent) memcpy(r->chosen, job->independent, (size_t)r->coordinates * sizeof(double));
   r->objectives_stored = job->objectives + k * job->rows * o;
   r->gradients = job->gradients + k * job->rows * o * r->parameters;
-  if (r->states_stored) r->states_stored += k * job->rows * r->states; /* all runs write into one array, if states are wanted */
+  if (r->states_stored) r->states_stored += k * job->rows * r->states; /* all runs write into one array, if states are requested */
   return r->parts > 0;
 }
 
-/* Keep what run k has yielded. */
+/* Store the results of run k. */
 static void vm_close_sample(const vm_job *job, long long k, vm_run *r, int status) {
   const long long o = r->objectives;
   job->status[k] = status;
-  for (long long row = r->stored; r->stopped && row > 0 && row < job->rows; ++row) { /* after an event that ends the run, nothing changes */
+  for (long long row = r->stored; r->stopped && row > 0 && row < job->rows; ++row) { /* nothing changes after an event that ends the run */
     memcpy(r->objectives_stored + row * o, r->objectives_stored + (row - 1) * o, (size_t)o * sizeof(double));
     memcpy(r->gradients + row * o * r->parameters, r->gradients + (row - 1) * o * r->parameters, (size_t)(o * r->parameters) * sizeof(double));
   }
@@ -68,7 +68,7 @@ static void vm_close_sample(const vm_job *job, long long k, vm_run *r, int statu
   memcpy(job->residuals + 3 * k, r->residuals, 3 * sizeof(double));
 }
 
-/* Run k. */
+/* Execute run k. */
 static void vm_run_sample(const vm_job *job, long long k, vm_run *r, vm_workspace *m, double *values) {
   const int status = vm_open_sample(job, k, r, values) ? vm_advance(r, m) : VM_NOT_ASSEMBLED;
   vm_close_sample(job, k, r, status);

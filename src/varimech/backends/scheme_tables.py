@@ -22,7 +22,9 @@ class _Record(ctypes.Structure):
 
 
 class SchemeTables:
-    """One record, and the arrays it points to; the interpreted backend reads the same arrays."""
+    """The record of a scheme, and the arrays it points to; the interpreted backend reads the same
+    arrays.
+    """
 
     def __init__(self, scheme: RungeKutta):
         s, stages, extra = scheme, len(scheme.b), len(scheme.extra)
@@ -41,10 +43,10 @@ class SchemeTables:
 
     @property
     def address(self) -> int:
-        """Of the record."""
+        """Address of the record."""
         return ctypes.addressof(self._record)
 
 
 def _filled(rows: Rows, width: int) -> np.ndarray:
-    """Rows filled up with zeros."""
+    """Pad rows with zeros."""
     return np.array([[*row, *[0.0] * (width - len(row))] for row in rows]).reshape(len(rows), width)

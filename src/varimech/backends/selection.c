@@ -1,8 +1,8 @@
 /* Selection of independent coordinates: Gaussian elimination of Φ_q with full pivoting; columns without a
    pivot are independent. selection.py is the same in Python, and has the constants. */
 
-/* Smallest pivot of an elimination of J (rows × columns, by columns, destroyed) that avoids columns with avoid[j] ≠ 0; marks columns that got a
-   pivot with 0, the others with 1. *rank is in: the rank to reach, 0 if not known; out: the rank. *largest likewise: the largest entry of J. */
+/* Smallest pivot of an elimination of J (rows × columns, by columns, destroyed) that avoids columns with avoid[j] ≠ 0. Marks columns that got a
+   pivot with 0, the others with 1. *rank is the rank to reach, 0 if not known, and returns the rank. *largest likewise: the largest entry of J. */
 static double vm_eliminate(double *J, long long rows, long long columns, const double *avoid, double *independent, long long *rank, double *largest) {
   double smallest = 0;
   const long long most = *rank ? *rank : rows < columns ? rows : columns;

@@ -1,7 +1,7 @@
-"""The choice of independent coordinates; selection.c does the same.
+"""The selection of independent coordinates; selection.c does the same.
 
 Gaussian elimination of Φ_q with full pivoting: columns that get a pivot are dependent, the others
-independent. Redundant rows get none.
+independent. Redundant rows get no pivot.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from .step_log import StepLog
 from .workspace import Workspace
 
 POOR = 0.5
-"""The present choice is kept until its smallest pivot falls below this share of the best one's."""
+"""The present selection is kept until its smallest pivot falls below this share of the best one's.
+"""
 SINGULAR = 1e-5
-"""Smaller pivots than this share of the largest entry amplify errors too much."""
+"""Smallest pivot, relative to the largest entry: smaller ones amplify errors too much."""
 DEPENDENT = 1e-9
 """Pivots below this share of the largest entry are zero."""
 
 
 class IndependentCoordinates:
-    """The choice of a run, which is renewed after each step."""
+    """The selection of a run, which is checked after each step."""
 
     def __init__(self, workspace: Workspace):
         self._workspace = w = workspace
         self.selections = int(w.inputs.chosen is not None)
-        """How often coordinates were chosen."""
+        """Number of selections so far."""
         jacobian, q = w.program.jacobian, w.program.coordinates
         self._evaluate = None
         if jacobian is not None:
@@ -36,7 +37,7 @@ class IndependentCoordinates:
             self._evaluate = bound(jacobian, arguments, [self._jacobian])
 
     def renew(self, log: StepLog) -> None:
-        """Choose anew at the new state if the present choice has become poor.
+        """Select coordinates again at the new state if the present selection has become poor.
 
         Raises:
             StepFailure: at a singular position.
@@ -54,8 +55,8 @@ class IndependentCoordinates:
 
 
 def select(J: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, bool]:
-    """1 for independent coordinates, else 0; the present choice itself if it is still good. And
-    whether the position is nearly singular.
+    """Return 1 for independent coordinates, else 0 (the present selection itself if it is still
+    good), and whether the position is nearly singular.
     """
     largest = float(np.abs(J).max(initial=0.0))
     best, reachable, rank = _eliminate(J.copy(), np.zeros(J.shape[1]), None, largest)
@@ -67,14 +68,14 @@ def select(J: np.ndarray, present: np.ndarray | None) -> tuple[np.ndarray, bool]
 def _eliminate(
     J: np.ndarray, avoid: np.ndarray, rank: int | None, largest: float
 ) -> tuple[np.ndarray, float, int]:
-    """Columns without a pivot (1) and with one (0), the smallest pivot, and the rank; a pivot of 0
-    where a given rank is not reached.
+    """Return columns without a pivot (1) and with one (0), the smallest pivot, and the rank; the
+    pivot is 0 if a given rank is not reached.
     """
     independent, smallest = np.ones(J.shape[1]), 0.0
     most = min(J.shape) if rank is None else rank
     for k in range(most):
         sizes = np.abs(J[k:]) * ((independent == 1) & (avoid == 0))
-        # by columns, so that of equal ones the first column counts, as in C
+        # by columns, so that the first of equal columns is chosen, as in C
         column, row = divmod(int(np.argmax(sizes.T)), sizes.shape[0])
         pivot = float(sizes[row, column])
         if pivot <= DEPENDENT * largest:

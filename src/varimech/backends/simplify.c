@@ -1,5 +1,5 @@
 /* Bytecode without repetitions: equal instructions of equal operands are executed once, copies and unused results not at all, and the places of
-   values that are not read again are used for others. Results stay the same to the last bit. */
+   values that are not read any more are reused. Results stay the same to the last bit. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static unsigned long long vm_hash(const vm_instruction *i) {
   return h ^ h >> 29;
 }
 
-/* Values are numbered; returns how many instructions, on them, are left in `values`, whose outputs keep their destination. */
+/* Number the values; return how many instructions, on these values, remain in `values`. Outputs keep their destination. */
 static int vm_number_values(const vm_instruction *code, int count, int *numbers, int places, int *table, unsigned long long slots, vm_instruction *values) {
   int used = 0;
   for (int k = 0; k < count; ++k) {

@@ -1,10 +1,10 @@
-"""An attempt at a step of an interpreted run: the state at its end, jumps ahead, and its error. driver.c
-does the same (vm_try).
+"""Attempts at steps of an interpreted run: the state at the end, jumps ahead, and the error.
+driver.c does the same (vm_try).
 """
 
 from __future__ import annotations
 
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .explicit import SHORTEST
 from .failures import NO_CONVERGENCE, UNDERFLOW, Amplified
 from .jumps import Jumps
@@ -13,29 +13,29 @@ from .workspace import Workspace
 
 
 class StepAttempts:
-    """Attempts at steps from the state at the first stage to the last one."""
+    """Attempts at steps from the state at the first stage to the last stage."""
 
     def __init__(self, workspace: Workspace, jumps: Jumps | None):
         self._workspace, self._jumps = workspace, jumps
 
     def attempt(self, begin: float, h: float, end: float, *, bridge: bool) -> float | None:
-        """Attempt a step. Returns its error over the allowed one, 0 where that is not known, or None
-        if a jump lies ahead.
+        """Attempt a step. Return its error over the allowed one, 0 if that is not known, or None if
+        a jump lies ahead.
 
         Raises:
-            Trouble: if it is too short, or has no solution.
-            Amplified: if constraints give way.
+            AttemptFailure: if it is too short, or has no solution.
+            Amplified: if constraints yield.
         """
         w = self._workspace
         if w.chooses and not bridge and not h > SHORTEST * w.schedule.duration:
-            raise Trouble(UNDERFLOW)
+            raise AttemptFailure(UNDERFLOW)
         self._move(begin, h, end)
         if self._jumps is not None and self._jumps.lie_ahead(begin, h, end, bridge=bridge):
             return None
         return self._judge(h, bridge=bridge)
 
     def _move(self, begin: float, h: float, end: float) -> None:
-        """State and integrands at the end of a step, and at its stages."""
+        """Compute state and integrands at the stages and the end of a step."""
         w = self._workspace
         w.solved = []
         if w.scheme is not None:
@@ -54,13 +54,13 @@ class StepAttempts:
         w.keep(w.last)
 
     def _judge(self, h: float, *, bridge: bool) -> float:
-        """Error of a step that no jump forbids, over the allowed one."""
+        """Return the error over the allowed one of a step that no jump prevents."""
         w, program = self._workspace, self._workspace.program
         residuals, error = w.finish.residuals, 0.0
         if w.schedule.tolerance:
             projects = program.rates is not None or program.jacobian is not None
             if projects and w.explicit.projections_failed(residuals):
-                raise Trouble(NO_CONVERGENCE)
+                raise AttemptFailure(NO_CONVERGENCE)
             if not bridge and not (self._jumps is not None and self._jumps.are_crossed(h)):
                 error = w.explicit.error(w.stages, h)
         if error <= 1 and program.sharp and w.explicit.amplified(w.X, residuals):

@@ -1,10 +1,10 @@
-"""Lengths of the steps of an interpreted run: given ones, which events and jumps may divide, or those that
-the error of the step before allows. driver.c does the same (vm_next_step).
+"""Step lengths of an interpreted run: given ones, which events and jumps may divide, or those that
+the error of the last step allows. driver.c does the same (vm_next_step).
 """
 
 from __future__ import annotations
 
-from .chain_calls import Trouble
+from .chain_calls import AttemptFailure
 from .events import NEVER, NONE
 from .explicit import BRIDGE, PROGRESS, TRIES
 from .failures import NO_CONVERGENCE, NOT_FINITE, STALLED, UNDERFLOW
@@ -15,7 +15,7 @@ from .workspace import Workspace
 
 
 class StepLengths:
-    """Proposes the next step of a run from what became of those before."""
+    """Proposes the next step of a run from the outcomes of the steps before."""
 
     def __init__(
         self, workspace: Workspace, log: StepLog, units: Units | None, switches: Switches | None
@@ -31,7 +31,7 @@ class StepLengths:
 
     @property
     def number(self) -> int:
-        """Number of given steps that are completed, or of steps."""
+        """Number of completed given steps, or of completed steps."""
         return self._grid if self._workspace.watches else self._log.done
 
     @property
@@ -43,9 +43,9 @@ class StepLengths:
         return self.number < schedule.steps if schedule.steps else log.time < schedule.duration
 
     def next_step(self) -> tuple[float, float]:
-        """Length and end of the next step."""
+        """Return length and end of the next step."""
         schedule, time = self._schedule, self._log.time
-        if self._workspace.watches:  # a given step that is divided is continued to its end
+        if self._workspace.watches:  # continue a divided given step to its end
             stop = self._workspace.given_end(self._grid + 1)
             end = time + self.proposal if self.proposal < stop - time else stop
             return end - time, end
@@ -63,7 +63,7 @@ class StepLengths:
             stop, longest = float(pieces.stops[self._piece]), float(pieces.limits[self._piece])
         left = stop - time
         h = self._kept_proposal = min(self.proposal, longest)
-        # an event or a jump lies ahead, and the length is meant
+        # with an event or a jump ahead, the proposed length is taken exactly
         sought = self._units is not None and self._units.sought >= 0
         sought = sought or (self._switches is not None and self._longer > 0)
         if h >= left * (1 if sought else 1 - 1e-10):
@@ -74,8 +74,8 @@ class StepLengths:
         return end - time, end  # as rounded, so that a run over the same ends takes the same steps
 
     def bridges(self, h: float, end: float) -> bool:
-        """Whether a step goes from one side of a jump to the other, or is what is left of a given
-        one.
+        """Return whether a step goes from one side of a jump to the other, or is the remainder of a
+        given step.
         """
         return h <= BRIDGE * self._schedule.duration and (
             end == self._workspace.given_end(self._grid + 1)
@@ -88,25 +88,25 @@ class StepLengths:
         return pieces is not None and bool(end == pieces.stops[self._piece])
 
     def check_progress(self) -> None:
-        """A run that chooses its steps must not come to a halt.
+        """Check that a run that chooses its steps makes progress.
 
         Raises:
-            Trouble: if it makes almost no progress.
+            AttemptFailure: if it makes almost no progress.
         """
         time, tries = self._log.time, self._log.done + self._log.rejected
         if tries < self._check_tries + TRIES:
             return
         if time < self._check_time + PROGRESS * self._schedule.duration:
-            raise Trouble(STALLED)
+            raise AttemptFailure(STALLED)
         self._check_time, self._check_tries = time, tries
 
     def reject(self, length: float) -> None:
-        """Reject a step: the next one has another length."""
+        """Reject a step and propose another length."""
         self.proposal = length
         self._log.rejected += 1
 
     def reject_failed(self, h: float, reason: str) -> bool:
-        """Reject a step that failed; returns False if no shorter one is tried."""
+        """Reject a failed step; return False if no shorter one is tried."""
         if self._may_lie_before_a_jump(h, reason):
             self.reject(h / 2)
             return True
@@ -117,8 +117,8 @@ class StepLengths:
         return True
 
     def _may_lie_before_a_jump(self, h: float, reason: str) -> bool:
-        """Whether a shorter step may have a solution: just before a jump, an implicit one may have
-        none.
+        """Return whether a shorter step may have a solution: just before a jump, an implicit step
+        may have none.
         """
         w = self._workspace
         if not w.watches or self._switches is None or w.scheme is not None:
@@ -127,17 +127,21 @@ class StepLengths:
         return failed and not is_short(w.program, h, self._schedule)
 
     def reject_inaccurate(self, h: float, error: float) -> None:
-        """Reject a step whose error is too large, or not a number."""
+        """Reject a step whose error is too large, or NaN."""
         self._forget_event()
         self.reject(h * (self._workspace.explicit.growth(error) if error > 1 else 0.25))
 
     def _forget_event(self) -> None:
-        """The event that was sought may have been an artefact of a step that is too long."""
+        """Forget the event that was sought: it may have been an artefact of a step that was too
+        long.
+        """
         if self._units is not None:
             self._units.sought = NONE
 
     def approach(self, h: float, length: float) -> None:
-        """Reject a step because an event or a jump lies ahead, which one of another length reaches."""
+        """Reject a step because an event or a jump lies ahead, and propose the length that reaches
+        it.
+        """
         self._longer = max(self._longer, h)
         self.reject(length)
 
@@ -146,16 +150,14 @@ class StepLengths:
         self.proposal = NEVER
 
     def accept(self, h: float, end: float, error: float, *, shortened: bool) -> None:
-        """Propose the next step after an accepted one, which an event or a jump may have
-        shortened.
-        """
+        """Propose the next step after an accepted one, which an event or a jump may have shortened."""
         if self._workspace.watches:
             self.continue_given()
             return
         scheme = self._workspace.explicit
         scheme.scale(self._workspace.stages)
         self.proposal = h * scheme.growth(error)
-        if self._ends_piece(end):  # it was not the error that made it short
+        if self._ends_piece(end):  # it was not shortened by its error
             self.proposal = max(self.proposal, self._kept_proposal)
         if shortened:
             self.proposal, self._longer = max(self.proposal, self._longer), 0.0

@@ -1,4 +1,4 @@
-"""Steps and events of an interpreted run so far."""
+"""Log of the steps and events of an interpreted run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .units import Units
 
 
 class StepLog:
-    """Ends of steps, and what happened there; see `Trajectory`."""
+    """Ends of steps, and the events there; see `Trajectory`."""
 
     def __init__(self, program: Program, inputs: Inputs, units: Units | None):
         self._units = units
@@ -25,11 +25,11 @@ class StepLog:
         self.stopped = False
         """Whether an event has ended the run."""
         self.residuals = np.zeros(3)
-        """Largest ones at three levels."""
+        """Largest residuals so far at position, velocity and acceleration level."""
         self.records = Records(program, inputs) if program.adjoint else None
 
     def keep_largest(self, residuals: np.ndarray) -> None:
-        """Take residuals into account."""
+        """Update the largest residuals."""
         np.maximum(self.residuals, residuals, out=self.residuals)
 
     def add_step(self, end: float, crossed: int = 0) -> None:
@@ -43,6 +43,6 @@ class StepLog:
             self.modes.append(self._units.modes.copy())
 
     def add_event(self, time: float, trigger: int, note: np.ndarray) -> None:
-        """Add an event, with what is noted of it."""
+        """Add an event, with its row of notes."""
         self.add_step(time)
         self.triggers[-1], self.notes[-1] = -1.0 if trigger < 0 else trigger + 1.0, note

@@ -1,10 +1,10 @@
-"""Runs by a solver that takes its own steps (CVODES, IDAS, or another `ContinuousSolver`), on the
+"""Runs by a solver that chooses its own steps (CVODES, IDAS, or another `ContinuousSolver`), on the
 generated rates, in scaled variables (`sundials_scales`).
 
 Results do not contain the terms that stabilise constraints: accelerations and multipliers at stored
-times, and in integrands, are those of exact constraints at the positions and velocities found.
-Otherwise ω² times the drift would count as an acceleration, however slow the motion. The functions
-are evaluated by CasADi's virtual machine.
+times, and in integrands, are those of exact constraints at the computed positions and velocities.
+Otherwise ω² times the drift would count as an acceleration, however slow the motion. CasADi's
+virtual machine evaluates the functions.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from .sundials_scales import Scales, Scaling
 from .trajectory import Trajectory
 
 MOST_PASSES = 4
-"""Runs for scales that fit the motion; the second nearly always does."""
+"""Most runs to adapt the scales to the motion; the second nearly always suffices."""
 STABILISED = 1.0, 5.0
-"""Least and largest ω of the stabilisation over the rate of the motion: drift comes back while the
+"""Least and largest ω of the stabilisation over the rate of the motion: drift decays while the
 mechanism moves through its size, and ω² times the drift, which is an error of the accelerations
 that IDAS controls, stays as small as the drift (with 100, IDAS does not end).
 """
 FINE = 20
-"""Steps between two results up to which bodies turn by less than a quarter of a turn between them:
-a revolution takes about a hundred.
+"""Number of steps between two results up to which bodies turn by less than a quarter of a turn
+between them: a revolution takes about a hundred.
 """
 INDEPENDENT = 1e-9
-"""Least singular value of independent constraints over the largest."""
+"""Least singular value of independent constraints, relative to the largest."""
 Start = dict[str, np.ndarray]
 """Arguments of an integrator."""
 
 
 class SundialsRunner:
-    """Executes one program with given starts, any number of times.
+    """Executes one program with given initial states, any number of times.
 
     Args:
-        program: Its penalty, objectives and directions are used.
-        rates: What is integrated, and what gives accelerations and multipliers of results.
+        program: its penalty, objectives and directions are used.
+        rates: chains of the rates, and of accelerations and multipliers of results.
         jacobian: (q, ρ, t) → Φ_q.
-        solver: Makes the integrator.
-        lengths: Whether a coordinate is a length; the others have no dimension.
+        solver: builds the integrator.
+        lengths: whether each coordinate is a length; the others are dimensionless.
     """
 
     def __init__(
@@ -77,15 +77,15 @@ class SundialsRunner:
         none = np.zeros((self._chain.parameters.numel(), 0))
         self._directions = none if program.directions is None else program.directions
         self._built: tuple[object, ca.Function] | None = None
-        self._alone = threading.Lock()  # an integrator of CasADi serves one thread at a time
+        self._lock = threading.Lock()  # an integrator of CasADi serves one thread at a time
 
     def prepare(
         self, inputs: Inputs, backend: str, *, runs: int = 1
     ) -> Callable[[ProgressCallback | None], Timed]:
-        """What executes one run; there is one backend."""
+        """Return a function that executes one run; there is only one backend."""
 
         def execute(progress: ProgressCallback | None) -> Timed:
-            with self._alone:
+            with self._lock:
                 integrate = self._integrator(inputs)
                 with deferred_interrupts() as held:
                     return timed(lambda: self._run(integrate, inputs, held))
@@ -94,8 +94,8 @@ class SundialsRunner:
 
     @cached_property
     def _completed(self) -> ca.Function:
-        """(q, v; their derivatives; α, ρ, t) → state, residuals, integrands, finals;  derivatives
-        of state and finals, one column a parameter.
+        """(q, v; their derivatives; α, ρ, t) → state, residuals, integrands, finals; derivatives of
+        state and finals, one column for each parameter.
         """
         x, settings = self._exact.packed, [block.value for block in self._exact.settings]
         state, residuals = self._exact.finish()(x, *settings)
@@ -108,9 +108,9 @@ class SundialsRunner:
             ca.vertcat(x, self._exact.parameters),
             ca.vertcat(S, ca.sparsify(ca.DM(self._directions))),
         )
-        slopes = [ca.jtimes(value, u, u_) for value in (state, finals)]
+        derivatives = [ca.jtimes(value, u, u_) for value in (state, finals)]
         return ca.Function(
-            "completed", [x, S, *settings], [state, residuals, integrands, finals, *slopes]
+            "completed", [x, S, *settings], [state, residuals, integrands, finals, *derivatives]
         )
 
     # the integrator, in scaled variables
@@ -125,8 +125,8 @@ class SundialsRunner:
         return self._built[1]
 
     def _new_integrator(self, times: np.ndarray, tolerance: float, longest: float) -> ca.Function:
-        """Integrals are part of what is integrated: as quadratures beside it, they would not count
-        for the order of the method.
+        """Build the integrator. Integrals are part of the integrated state: separate quadratures
+        would not affect the choice of the order.
         """
         chain, n, objectives = self._chain, self.program.coordinates, self.program.objectives
         x, settings = chain.packed, [block.value for block in chain.settings]
@@ -194,7 +194,7 @@ class SundialsRunner:
                 scales, x, ψ, stats = self._motion(integrate, inputs, α)
                 S, ψ_ = self._sensitivities(integrate, scales, inputs, α)
         except RuntimeError as error:
-            if held.delivered:  # of which CasADi makes a failure of the step
+            if held.delivered:  # CasADi turns Ctrl-C into a failed step
                 raise KeyboardInterrupt from None
             stats, unit = integrate.stats(), _unit_of_time(times)
             t, h = (unit * float(stats.get(name, 0.0)) for name in ("tcur", "hcur"))
@@ -204,7 +204,7 @@ class SundialsRunner:
         state, residuals, _, finals, state_, finals_ = self._complete(x, columns, inputs, α)
         if int(stats.get("nsteps", 0)) <= FINE * (times.size - 1):
             self._check_regular(state, inputs, α)
-        slopes = [
+        derivatives = [
             y.reshape(len(y), times.size, self._directions.shape[1]).transpose(1, 0, 2)
             for y in (state_, finals_)
         ]
@@ -218,16 +218,16 @@ class SundialsRunner:
             int(stats.get("nniters", 0)),
             outputs,
             int(stats.get("netfails", 0)),
-            steps=int(stats.get("nsteps", times.size - 1)),  # which not every solver counts
-            sensitivities=slopes[0][stored] if differentiated else None,
-            gradients=(slopes[1] + ψ_)[stored] if differentiated else None,
+            steps=int(stats.get("nsteps", times.size - 1)),  # some solvers do not count steps
+            sensitivities=derivatives[0][stored] if differentiated else None,
+            gradients=(derivatives[1] + ψ_)[stored] if differentiated else None,
         )
 
     def _motion(
         self, integrate: ca.Function, inputs: Inputs, α: np.ndarray
     ) -> tuple[Scales, np.ndarray, np.ndarray, dict[str, float]]:
-        """Scales that fit the motion, the motion and the integrals at all times by them, and what
-        the solver counted.
+        """Return scales adapted to the motion, the motion and the integrals at all times with these
+        scales, and the statistics of the solver.
         """
         times, sizes, n = _times(inputs), inputs.sizes, self.program.coordinates
         assert inputs.state is not None
@@ -241,21 +241,21 @@ class SundialsRunner:
         scales = scaling.expected(inputs.state, masses, self.program.objective_count)
         for _ in range(MOST_PASSES):
             begin = self._begin(scales, inputs, α)
-            found = (
+            history = (
                 np.column_stack([begin["x0"], np.array(integrate(**begin)["xf"])])
                 * scales.differential[:, None]
             )
-            x, ψ = found[: 2 * n], found[2 * n :]
+            x, ψ = history[: 2 * n], history[2 * n :]
             none = np.zeros((2 * n, times.size * self._directions.shape[1]))
             states, _, integrands, *_ = self._complete(x, none, inputs, α)
-            better = scales.corrected(scaling.seen(scales, states, integrands))
+            better = scales.corrected(scaling.observed(scales, states, integrands))
             if better is None:
                 break
             scales = better
         return scales, x, ψ, integrate.stats()
 
     def _begin(self, scales: Scales, inputs: Inputs, α: np.ndarray) -> Start:
-        """What a run starts from, in scaled variables."""
+        """Return the initial state and the parameters of the integrator, in scaled variables."""
         n = self.program.coordinates
         assert inputs.state is not None
         q_v, a, λ = np.split(inputs.state, [2 * n, 3 * n])
@@ -289,17 +289,17 @@ class SundialsRunner:
     def _complete(
         self, x: np.ndarray, columns: np.ndarray, inputs: Inputs, α: np.ndarray
     ) -> list[np.ndarray]:
-        """See `_completed`; at all times."""
+        """Evaluate `_completed` at all times."""
         times = _times(inputs)
         settings = [np.tile(s[:, None], times.size) for s in (α, inputs.parameters)]
         return [np.array(value) for value in self._completed(x, columns, *settings, times[None, :])]
 
     def _check_regular(self, states: np.ndarray, inputs: Inputs, α: np.ndarray) -> None:
-        """From one time to the next no constraint may turn into its opposite, as happens where a
-        singular position was stepped over.
+        """Raise an error if a singular position was stepped over, so that a constraint has turned
+        into its opposite from one time to the next.
 
-        With Φ_q = U Σ Vᵀ, the matrix Uᵀ Φ_q V Σ⁻¹ of the next Φ_q is close to one; one of its
-        eigenvalues passes zero at a singular position.
+        With Φ_q = U Σ Vᵀ, the matrix Uᵀ Φ_q V Σ⁻¹ of the next Φ_q is close to the identity; one of
+        its eigenvalues passes zero at a singular position.
         """
         times, n = _times(inputs), self.program.coordinates
         parameters = np.tile(inputs.parameters[:, None], times.size)
@@ -327,10 +327,10 @@ class SundialsRunner:
     def _sensitivities(
         self, integrate: ca.Function, scales: Scales, inputs: Inputs, α: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of (q, v) and of the integrals at all times: (time, row, parameter).
+        """Return derivatives of (q, v) and of the integrals at all times: (time, row, parameter).
 
-        Each direction is as long as parameters are large in it, so that scales of the motion are
-        those of its derivatives too.
+        Each direction is scaled by the magnitude of its parameters, so that the scales of the
+        motion fit its derivatives, too.
         """
         n, count = self.program.coordinates, self._directions.shape[1]
         S = np.zeros((_times(inputs).size, 2 * n + self.program.objective_count, count))
@@ -344,16 +344,16 @@ class SundialsRunner:
             seeds = np.zeros((begin["p"].size, count))
             place = α.size + (self._omega is not None)
             seeds[place : place + inputs.parameters.size] = self._directions * lengths
-            given = {"fwd_x0": first * lengths, "fwd_p": seeds}
+            seeds_of_run = {"fwd_x0": first * lengths, "fwd_p": seeds}
             if self._solver.algebraic:
-                given["fwd_z0"] = (
+                seeds_of_run["fwd_z0"] = (
                     inputs.sensitivities[2 * n :] / scales.algebraic[:, None] * lengths
                 )
-            found = np.array(
-                integrate.forward(count)(**begin, **given)["fwd_xf"]
-            )  # one block of all times a parameter
+            derivatives = np.array(
+                integrate.forward(count)(**begin, **seeds_of_run)["fwd_xf"]
+            )  # one block of all times for each parameter
             S[1:] = (
-                found.reshape(S.shape[1], count, -1).transpose(2, 0, 1)
+                derivatives.reshape(S.shape[1], count, -1).transpose(2, 0, 1)
                 * scales.differential[:, None]
                 / lengths
             )
@@ -361,7 +361,7 @@ class SundialsRunner:
 
 
 def _times(inputs: Inputs) -> np.ndarray:
-    """Times of stored results, and others between those that are far apart."""
+    """Return the times of stored results, and further times between those that are far apart."""
     outputs, longest = inputs.schedule.outputs, LONGEST * inputs.schedule.duration
     assert outputs is not None
     parts = [
@@ -372,7 +372,7 @@ def _times(inputs: Inputs) -> np.ndarray:
 
 
 def _unit_of_time(times: np.ndarray) -> float:
-    """The shortest time between two results: CasADi takes times that differ by less than 1e-9 for
-    the same.
+    """Return the shortest time between two results: CasADi treats times that differ by less than
+    1e-9 as equal.
     """
     return float(np.diff(times).min())

@@ -1,15 +1,15 @@
-"""Scales by which CVODES and IDAS see a run: their absolute tolerances and thresholds then mean the
-same for every mechanism.
+"""Scales of the variables of CVODES and IDAS, which give their absolute tolerances and thresholds
+the same meaning for every mechanism.
 
-With lengths L, speeds V and times T of the run,  q̂ = q/Q, v̂ = v/V, τ = t/T  are of the size of
-one, and
+With lengths L, speeds V and times T of the run,  q̂ = q/Q, v̂ = v/V, τ = t/T  are of the order of one,
+and
 
     dq̂/dτ = (T/Q) v,     dv̂/dτ = (T/V) a(q, v, t).
 
-Lengths and what has no dimension (angles, Euler parameters, components of unit vectors) have scales
-of their own; those of all lengths are equal, so that a coordinate that happens to be zero is
-measured by the others. What is known before a run are estimates; what a run shows corrects those
-that were too large.
+Lengths and dimensionless coordinates (angles, Euler parameters, components of unit vectors) have
+separate scales; those of all lengths are equal, so that a coordinate that happens to be zero is
+measured by the others. Scales before a run are estimates; values from the run correct those that
+were too large.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 UNCONTROLLED = 1e100
-"""Scale of integrals before their size is known: nothing is an error by it, and nothing that comes
-of it is used.
+"""Scale of integrals before their magnitude is known: with it no error counts, and results with it
+are not used.
 """
 TOO_LARGE = 10.0
 """Ratio of a scale to the largest value of a run beyond which the run is repeated; the safety
-factor of the tolerance covers less.
+factor of the tolerance covers smaller ratios.
 """
 
 
@@ -41,18 +41,18 @@ class Scales:
 
     @property
     def differential(self) -> np.ndarray:
-        """Those of what is integrated: positions, velocities and integrals."""
+        """Scales of the integrated state: positions, velocities and integrals."""
         return np.concatenate([self.positions, self.velocities, self.integrals])
 
     @property
     def rate(self) -> float:
-        """How fast the motion passes through its own size (1/s)."""
+        """Rate at which the motion passes through its own size (1/s)."""
         return float((self.velocities / self.positions).max(initial=0.0))
 
-    def corrected(self, seen: Scales) -> Scales | None:
-        """The same with what was seen in place of what was too large; None where nothing was."""
+    def corrected(self, observed: Scales) -> Scales | None:
+        """Replace scales that were too large by the observed values; return None if none was."""
         pairs = {
-            name: (getattr(self, name), getattr(seen, name))
+            name: (getattr(self, name), getattr(observed, name))
             for name in ("positions", "velocities", "integrals")
         }
         excessive = {
@@ -71,27 +71,25 @@ class Scales:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Finds the scales of one mechanism's runs."""
+    """Estimates and corrects the scales of the runs of one mechanism."""
 
     lengths: np.ndarray
-    """Whether a coordinate is a length; the others have no dimension."""
+    """Whether each coordinate is a length; the others are dimensionless."""
     rates_only: np.ndarray
     """Whether only the rate of a coordinate counts."""
     size: float
-    """Of the mechanism (m); 0 where only its coordinates tell it."""
+    """Size of the mechanism (m); 0 if only its coordinates show it."""
     duration: float
 
     def expected(self, state: np.ndarray, stiffest: float, integrals: int) -> Scales:
-        """Estimates from the state at the start; `stiffest` is the largest mass that a constraint
+        """Estimate scales from the initial state; `stiffest` is the largest mass that a constraint
         works against.
         """
         n = self.lengths.size
         q, v, a = (np.abs(state[k * n : (k + 1) * n]) for k in range(3))
         λ = np.abs(state[3 * n :])
         length = max(_largest(q, self.lengths), self.size)
-        if (
-            not length
-        ):  # at the origin: as far as the start leads it, or any length where that is nowhere
+        if not length:  # at the origin: distance of the initial motion, or any length if it rests
             length = (
                 max(
                     _largest(v, self.lengths) * self.duration,
@@ -111,8 +109,10 @@ class Scaling:
             Q, V, np.concatenate([A, np.full(λ.size, Λ)]), np.full(integrals, UNCONTROLLED)
         )
 
-    def seen(self, scales: Scales, states: np.ndarray, integrands: np.ndarray) -> Scales:
-        """The largest values of a run; states and integrands stand one column for each time."""
+    def observed(self, scales: Scales, states: np.ndarray, integrands: np.ndarray) -> Scales:
+        """Return scales with the largest values of a run; states and integrands have a column for
+        each time.
+        """
         n = self.lengths.size
         q, v = (np.abs(states[k * n : (k + 1) * n]).max(axis=1, initial=0.0) for k in range(2))
         Q, V = scales.positions.copy(), scales.velocities.copy()
@@ -125,7 +125,7 @@ class Scaling:
 
     @property
     def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Lengths, what has no dimension, and coordinates of which only the rate counts."""
+        """Lengths, dimensionless coordinates, and coordinates of which only the rate counts."""
         return self.lengths, ~self.lengths & ~self.rates_only, self.rates_only
 
 

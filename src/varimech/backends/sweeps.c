@@ -1,19 +1,19 @@
 /* Many runs with a reverse sweep each: gradients of objectives at the end, with respect to chosen parameters.
 
-   A run is divided into sections. It is executed once from start to end; what each section begins with is kept, and records of its steps take the
-   place of those of the section before. Then sections are reversed, the last one first, whose records are there; each of the others is executed
-   once more for its records, over the steps of the first time. So a run of one section is executed once, any other twice. */
+   A run is divided into sections. It is executed once from start to end; the state at the beginning of each section is kept, and the records of
+   its steps replace those of the section before. Then sections are reversed: the last one first, whose records exist; each of the others is
+   executed again for its records, over the same steps. So a run of one section is executed once, any other twice. */
 
 typedef struct {
-  vm_job job;                             /* its gradients are derivatives that a run carries along to choose its steps */
-  double *storage;                        /* of each run, `stride` numbers apart; runs one after the other use the same (stride 0) */
+  vm_job job;                             /* its gradients are the forward derivatives by which a run chooses its steps */
+  double *storage;                        /* storage of each run, `stride` numbers apart; consecutive runs share it if stride is 0 */
   const double *wrt;                      /* places of the chosen parameters among all */
   double *gradients;                      /* out, for each run: (objective, chosen parameter) */
   long long stride, section, most, chosen; /* steps of a section; most steps of a run; number of chosen parameters */
 } vm_sweep_job;
 
 /* Storage of a run: records of a section (an event may follow its last step); for each step its end, the jump it crosses and the event there;
-   samples that were taken; and what sections begin with. SweepBatch in sweeps.py has its size. */
+   samples that were taken; and checkpoints. SweepBatch in sweeps.py computes its size. */
 typedef struct { double *records, *taken, *crossed, *triggers, *samples, *checkpoints; long long size; } vm_tape;
 
 static vm_tape vm_tape_of(const vm_sweep_job *sweep, long long k, const vm_run *r) {
@@ -29,7 +29,7 @@ static vm_tape vm_tape_of(const vm_sweep_job *sweep, long long k, const vm_run *
   return t;
 }
 
-/* Copy what a section begins with: to a checkpoint, or back from it. */
+/* Copy numbers to a checkpoint, or back from it. */
 static void vm_exchange(double *kept, double *own, long long count, int back) {
   if (back) memcpy(own, kept, (size_t)count * sizeof(double));
   else memcpy(kept, own, (size_t)count * sizeof(double));
@@ -51,14 +51,14 @@ static void vm_copy_samples(vm_run *r, double *kept, int back) {
   vm_exchange(kept + 2 * r->samples, r->sample_counts, r->samples, back);
 }
 
-/* From now on take the steps that were taken, and store nothing after the start. */
+/* Repeat the same steps from now on, and store nothing after the start. */
 static void vm_repeat_steps(vm_run *r, const vm_tape *t) {
   if (vm_chooses(r)) r->ends = t->taken;
   r->tolerance = 0; r->watches = 0; r->taken = 0;
   r->outputs = 0; r->total = r->done; r->stride = r->done + 1;
 }
 
-/* Run k, and its reverse sweep. Its arrays are zero-filled. The driver is called at one place: a GPU's compiler has all of it inlined. */
+/* Execute run k, and its reverse sweep. Its arrays are zero-filled. The driver is called at one place, because a GPU's compiler inlines all of it. */
 static void vm_run_sweep(const vm_sweep_job *sweep, long long k, vm_run *r, vm_workspace *m, double *values) {
   const vm_job *job = &sweep->job;
   const vm_tape t = vm_tape_of(sweep, k, r);
@@ -75,7 +75,7 @@ static void vm_run_sweep(const vm_sweep_job *sweep, long long k, vm_run *r, vm_w
     vm_copy_checkpoint(r, checkpoint, (int)back);
     if (back) {
       r->stored = 0; r->stopped = 0;
-      if (number == 0) { /* what the start stores is stored anew */
+      if (number == 0) { /* results at the start are stored again */
         r->selections = selections;
         memset(r->integral, 0, (size_t)r->objectives * sizeof(double));
         memset(r->integral_gradient, 0, (size_t)(r->objectives * r->parameters) * sizeof(double));

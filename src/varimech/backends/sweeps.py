@@ -1,5 +1,5 @@
 """Adjoint gradients of many compiled runs that differ in parameter values only: sweeps.c executes
-each run forwards and backwards, within a bound of memory.
+each run forwards and backwards, within a memory limit.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from .batch import Batch
 from .sampler import Fields, Sampler
 
 WORKING = ("storage", "wrt", "gradients")
-"""Pointers of a job beside those of runs without a sweep."""
+"""Pointers of a job beyond those of runs without a sweep."""
 
 
 class SweepBatch(Batch):
-    """What runs share, where a sweep backwards follows each of them.
+    """Data that runs share if a reverse sweep follows each of them.
 
     Args:
         description, fields: as for `Batch`.
         wrt: parameters of the gradient, by position.
-        steps: that a run may take at most.
+        steps: largest number of steps of a run.
         shared: whether runs, one after the other, use the same storage.
     """
 
@@ -46,21 +46,23 @@ class SweepBatch(Batch):
         self._sweep = np.dtype([("job", self._job), *pointers, *counts], align=True)
 
     def storage(self, section: int) -> int:
-        """Numbers that a run keeps for its sweep; see `vm_tape_of` in sweeps.c."""
+        """Return the size of the storage of a run for its sweep (numbers); see `vm_tape_of` in
+        sweeps.c.
+        """
         s = self.description["sizes"]
         records = (section + 1) * int(s["record_size"])
         times = 3 * (self._steps + 2)
         return records + times + 3 * int(s["samples"]) + self._sections(section) * self._checkpoint
 
     def fit(self, numbers: float) -> None:
-        """Choose sections, the longest ones for which a run needs no more than so many numbers of
-        storage, or those for which it needs least.
+        """Choose sections: the longest ones for which the storage of a run does not exceed
+        `numbers`, or those with the least storage.
         """
         record = int(self.description["sizes"]["record_size"])
         least = math.ceil(math.sqrt(self._steps * self._checkpoint / record))
-        rest = self.storage(0) - record
-        rest += (self._sections(least) - self._sections(0)) * self._checkpoint
-        longest = int((numbers - rest) // record) - 1
+        fixed = self.storage(0) - record
+        fixed += (self._sections(least) - self._sections(0)) * self._checkpoint
+        longest = int((numbers - fixed) // record) - 1
         self.section = self._steps
         if self.storage(self._steps) > numbers:
             self.section = min(max(least, longest), self._steps)
@@ -70,7 +72,7 @@ class SweepBatch(Batch):
 
     @property
     def _checkpoint(self) -> int:
-        """Numbers that a section begins with."""
+        """Size of a checkpoint, from which a section begins (numbers)."""
         s = self.description["sizes"]
         return 2 + sum(
             int(s[name]) for name in ("states", "coordinates", "modes", "units", "units")
@@ -78,7 +80,7 @@ class SweepBatch(Batch):
 
     @property
     def run_size(self) -> int:
-        """Bytes of what one run takes, keeps and yields."""
+        """Size of the arguments, storage and results of one run (bytes)."""
         return super().run_size + 8 * (
             self.objectives * self._chosen + (0 if self._shared else self.storage(self.section))
         )
@@ -89,7 +91,7 @@ class SweepBatch(Batch):
         return {**super().empty(count, zeros), "gradients": gradients}
 
     def working(self, count: int, empty: Callable[..., Any] = np.empty) -> dict[str, Any]:
-        """Storage, and derivatives that choose steps."""
+        """Allocate storage, and the forward derivatives by which steps are chosen."""
         runs = min(1, count) if self._shared else count
         return {
             "storage": empty((runs, self.storage(self.section))),
@@ -111,12 +113,12 @@ class SweepBatch(Batch):
 
 
 class AdjointSampler(Sampler):
-    """Carries out an adjoint program for rows of parameter values.
+    """Executes an adjoint program for rows of parameter values.
 
     Args:
-        common: what any sampler takes.
+        common: arguments of `Sampler`.
         wrt: parameters of the gradient, by position.
-        steps: that a run may take at most; runs that need more are not done.
+        steps: largest number of steps of a run; runs that need more are not done.
     """
 
     entry = "vm_sweep_all"

@@ -1,20 +1,20 @@
-/* Jumps of forces and integrands that depend on the motion: steps end on both sides of them, and derivatives gain what a jump contributes
-   because parameters move it. switching.py has the equations, the same in Python, and the constants. */
+/* Jumps of forces and integrands that depend on the motion: steps end on both sides of them, and derivatives gain the contribution of a jump whose
+   time depends on parameters. sensitivity/switching.py has the equations; switching.py implements the same, and has the constants. */
 
-/* Sides, values and rates of all switching functions at a state. */
+/* Evaluate sides, values and rates of all switching functions at a state. */
 static void vm_evaluate_switches(vm_run *r, vm_workspace *m, double time, const double *state, double *result) {
   m->scratch.arg[0] = state; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time;
   m->scratch.res[0] = result;
   vm_call(VM_SWITCHING, r, m);
 }
 
-/* The first switch from `first` on that has changed its side during the step; -1 for none. Kinks are at ±2, or at 0, which is both. */
+/* The first switch from `first` on that has changed sides during the step; -1 for none. Kinks are at ±2, or at 0, which is both. */
 static long long vm_changed(const vm_run *r, const vm_workspace *m, long long first) {
   for (long long i = first; i < r->switches; ++i) if (m->sides[i] != m->sides_next[i] && fabs(m->sides[i] + m->sides_next[i]) != 2) return i;
   return -1;
 }
 
-/* Whether a stage of an explicit step of given length lies beyond a change of sides: no error estimate would see that. */
+/* Whether a stage of an explicit step of given length lies beyond a change of sides, which no error estimate would see. */
 static int vm_peeks(vm_run *r, vm_workspace *m, double h, double end) {
   vm_fetch_stages(r, m);
   for (long long i = 1; i < r->scheme->stages; ++i) {
@@ -24,8 +24,8 @@ static int vm_peeks(vm_run *r, vm_workspace *m, double h, double end) {
   return 0;
 }
 
-/* Whether positions and velocities that go on with the accelerations at the beginning of an implicit step change a side. If its end has not, it is
-   just before a jump, and its accelerations may be those beyond: over a short step, such a difference is less than rounding of positions. */
+/* Whether the positions and velocities that the initial accelerations of an implicit step lead to change a side. If its end has not, it is just
+   before a jump, and its accelerations may be those beyond: over a short step, such a difference is less than rounding of positions. */
 static int vm_turns_back(vm_run *r, vm_workspace *m, double h, double end) {
   memcpy(m->Z, m->X, (size_t)r->states * sizeof(double));
   vm_ahead(r, m->X, 1, h, m->Z);
@@ -59,14 +59,14 @@ static double vm_hidden(const vm_run *r, const vm_workspace *m, double h) {
   return first;
 }
 
-/* Length of a step that ends just before the first change of a side within a step of length h; or of the step across it. */
+/* Length of a step that ends just before the first change of sides within a step of length h, or of the step across it. */
 static double vm_approach(const vm_run *r, const vm_workspace *m, double h) {
   const long long k = r->switches;
   const double across = VM_ACROSS * r->duration, *g = m->sides + k, *g_next = m->sides_next + k;
   double distance = h;
   if (vm_changed(r, m, 0) < 0) {
     const double share = vm_hidden(r, m, h);
-    return (share > 0 ? share : VM_NEARER) * h; /* or a stage has changed its side, and the end has not */
+    return (share > 0 ? share : VM_NEARER) * h; /* a stage may have changed sides, and the end not */
   }
   for (long long i = vm_changed(r, m, 0); i >= 0; i = vm_changed(r, m, i + 1)) {
     double share = 0.5; /* sides of periodic functions may change twice */
@@ -93,7 +93,7 @@ static int vm_jumps(const vm_run *r, const vm_workspace *m) {
   return 0;
 }
 
-/* Gradients of the switching functions at a state: (switch, position or velocity), (switch, direction), (switch, parameter). */
+/* Evaluate the gradients of the switching functions at a state: (switch, position or velocity), (switch, direction), (switch, parameter). */
 static void vm_switching_gradient(vm_run *r, vm_workspace *m, double time, const double *state) {
   const long long k = r->switches;
   m->scratch.arg[0] = state; m->scratch.arg[1] = r->values; m->scratch.arg[2] = &time;
@@ -102,7 +102,7 @@ static void vm_switching_gradient(vm_run *r, vm_workspace *m, double time, const
   vm_call(VM_SWITCHING_GRADIENT, r, m);
 }
 
-/* Derivative of the time at which switch i changes its side, in direction c, at the beginning of a step across it. */
+/* Derivative of the time at which switch i changes sides, in direction c, at the beginning of a step across it. */
 static double vm_shift(const vm_run *r, const vm_workspace *m, long long i, long long c) {
   const long long q = 2 * r->coordinates, k = r->switches;
   double sum = m->slopes[q * k + i * r->parameters + c];
@@ -110,15 +110,15 @@ static double vm_shift(const vm_run *r, const vm_workspace *m, long long i, long
   return -sum / m->sides[2 * k + i];
 }
 
-/* The same for a function that moves: one that was zero all the time, and is not any more, has no time of its own. */
+/* The first changed switch whose function moves: one that was zero until now, and is not any more, has no time of its own. */
 static long long vm_changed_moving(const vm_run *r, const vm_workspace *m, long long first) {
   long long i = vm_changed(r, m, first);
   while (i >= 0 && m->sides[r->switches + i] == 0 && m->sides[2 * r->switches + i] == 0) i = vm_changed(r, m, i + 1);
   return i;
 }
 
-/* Derivatives at the end of a step across a jump: velocities gain (a⁻ − a⁺) t', integrals (g⁻ − g⁺) t'. Switches that change together must move
-   together, or there is no derivative. Returns a status. */
+/* Compute derivatives at the end of a step across a jump: velocities gain (a⁻ − a⁺) t', integrals (g⁻ − g⁺) t'. Switches that change together must
+   move together, or there is no derivative. Returns a status. */
 static int vm_differentiate_jump(vm_run *r, vm_workspace *m, double end) {
   const long long n = r->coordinates, p = r->parameters, o = r->objectives, k = vm_last_stage(r), first = vm_changed_moving(r, m, 0);
   const double *x = m->X, *y = m->X + k * r->states;
@@ -140,7 +140,7 @@ static int vm_differentiate_jump(vm_run *r, vm_workspace *m, double end) {
   return VM_DONE;
 }
 
-/* Note the change of a side that an accepted step has passed, with a negative number where nothing jumps. Returns a status. */
+/* Record the change of sides that an accepted step has passed, as a negative number if nothing jumps. Returns a status. */
 static int vm_pass(vm_run *r, vm_workspace *m, double h, double end) {
   const long long moving = vm_changed_moving(r, m, 0), first = moving < 0 ? vm_changed(r, m, 0) : moving;
   int status = VM_DONE;

@@ -1,9 +1,9 @@
 """Jumps of forces and integrands in the interpreted loop; switching.c does the same, operation by
 operation, and sensitivity/switching.py has the equations.
 
-A step within which a switching function changes its side is not taken. Cubic interpolation of the
-function, whose values and rates are known at both ends, shows when; steps are shortened until one
-of rounding's size passes the jump, so that both its sides are ends of steps.
+A step within which a switching function changes sides is not accepted. Cubic interpolation of the
+function, whose values and rates are known at both ends, locates the change; steps are shortened
+until one of the length of rounding passes the jump, so that both its sides are ends of steps.
 """
 
 from __future__ import annotations
@@ -20,23 +20,26 @@ from .units import dip
 ACROSS = 5e-14
 """Length of the step across a jump, as a share of the run: a few hundred floating-point numbers."""
 GIVEN = 1e-11
-"""The same where steps are given: those of a longer run, of which this one is a part, are longer
-shares of it. Far below any step that an error estimate would choose.
+"""Longest step across a jump, as a share of the run, if steps are given: they may come from a
+longer run, of which this one is a part, and are then longer shares of it. Far below any step that
+an error estimate would choose.
 """
 JUMP = 1e-9
 """Relative change of accelerations or integrands across such a step that is a jump: far above
 rounding, far below any jump that matters.
 """
 TOGETHER = 1e-9
-"""Relative difference of the derivatives of the times of two switches that change together."""
+"""Largest relative difference of the derivatives of the times of two switches that change together:
+beyond, they do not move together.
+"""
 NEARER = 0.75
-"""Share of a given step that is tried where a stage of it lies beyond a jump, and its end does not: by
-what is left, a quarter of it, stages pass the end of a step 16 times less or even less than that.
+"""Share of a given step that is tried if a stage lies beyond a jump, and the end does not. The rest of
+the step is a quarter as long, so its stages pass its end by a sixteenth as much, or less.
 """
 SHORT = 1e-5
-"""Share of a given step of an implicit integrator up to which accelerations at its beginning take a
-step: rounding of positions over the square of a shorter length would be an acceleration, and the
-error, 1e-10 of that of a whole step, is far below that of the scheme.
+"""Longest short step of an implicit integrator, as a share of a given step, which uses the
+accelerations at its beginning: rounding of positions over the square of a shorter length would be
+an acceleration, and the error, 1e-10 of that of a whole step, is far below that of the scheme.
 """
 
 
@@ -53,31 +56,33 @@ class Switches:
         self.count, self.of_forces = switching.count, switching.of_forces
         self.state, self.time = np.zeros(switching.values.numel_in(0)), np.zeros(1)
         self._result = np.zeros((3, self.count))
-        given = [self.state, parameters, self.time]
-        self._evaluate = bound(switching.values, given, [self._result])
+        arguments = [self.state, parameters, self.time]
+        self._evaluate = bound(switching.values, arguments, [self._result])
         self.before, self.after = np.zeros((3, self.count)), np.zeros((3, self.count))
-        self.slopes: list[np.ndarray] = []
+        self.gradients: list[np.ndarray] = []
         self._differentiate = None
         if switching.gradient is not None:
             f = switching.gradient
-            self.slopes = [np.zeros((self.count, f.numel_out(k) // self.count)) for k in range(3)]
-            self._differentiate = bound(f, given, self.slopes)
+            self.gradients = [
+                np.zeros((self.count, f.numel_out(k) // self.count)) for k in range(3)
+            ]
+            self._differentiate = bound(f, arguments, self.gradients)
 
     def at(self, time: float, state: np.ndarray) -> np.ndarray:
-        """Sides, values and rates at a state."""
+        """Evaluate sides, values and rates at a state."""
         self.time[0], self.state[:] = time, state[: self.state.size]
         self._evaluate()
         return self._result.copy()
 
     def differentiate(self, time: float, state: np.ndarray) -> None:
-        """Gradients at a state, as `slopes`."""
+        """Evaluate the gradients at a state, as `gradients`."""
         assert self._differentiate is not None
         self.time[0], self.state[:] = time, state[: self.state.size]
         self._differentiate()
 
     @property
     def changed(self) -> np.ndarray:
-        """Switches that have changed their side during the step. Kinks are at ±2, or at 0, which is
+        """Switches that have changed sides during the step. Kinks are at ±2, or at 0, which is
         both.
         """
         before, after = self.before[0], self.after[0]
@@ -85,19 +90,19 @@ class Switches:
 
     @property
     def moving(self) -> np.ndarray:
-        """The same of functions that move: one that was zero all the time, and is not any more, has
-        no time of its own.
+        """The changed switches whose functions move: one that was zero until now, and is not any
+        more, has no time of its own.
         """
         changed = self.changed
         return changed[(self.before[1, changed] != 0) | (self.before[2, changed] != 0)]
 
     def changes_at(self, time: float, state: np.ndarray) -> bool:
-        """Whether a state within the step is on another side of a switch."""
+        """Return whether a state within the step is on another side of a switch."""
         return bool((self.before[0] != self.at(time, state)[0]).any())
 
     def hidden(self, h: float) -> float:
-        """Share of a given step at which a function may have another sign than at both ends; 0 if
-        none may.
+        """Return the share of a given step at which a function may have another sign than at both
+        ends; 0 if none may.
         """
         (_, g, rate), (_, g_next, rate_next) = self.before, self.after
         shares = [
@@ -110,17 +115,17 @@ class Switches:
         return min((share for share in shares if share > 0), default=0.0)
 
     def is_across(self, h: float) -> bool:
-        """Whether a step is as short as one across a jump; rounding of time makes it a little longer
-        or shorter.
+        """Return whether a step is as short as one across a jump; rounding of time makes it a
+        little longer or shorter.
         """
         return h <= self._longest_across
 
     def approach(self, h: float) -> float:
-        """Length of a step that ends just before the first change of a side within a step of length
-        h; or of the step across it.
+        """Return the length of a step that ends just before the first change of sides within a step
+        of length h, or of the step across it.
         """
         distance = h
-        if not self.changed.size:  # or a stage has changed its side, and the end has not
+        if not self.changed.size:  # a stage may have changed sides, and the end not
             return (self.hidden(h) or NEARER) * h
         for i in self.changed:
             (_, g, rate), (_, g_next, rate_next) = self.before[:, i], self.after[:, i]
@@ -133,13 +138,13 @@ class Switches:
         return distance - 0.5 * self._across if distance > 0.75 * self._across else self._across
 
     def shifts(self, S: np.ndarray) -> np.ndarray:
-        """Derivatives of the time of a jump in all directions, at the beginning of the step across
-        it, where the state has derivatives S; not a number where switches change together that do
-        not move together.
+        """Return derivatives of the time of a jump in all directions, at the beginning of the step
+        across it, where the state has derivatives S; NaN if switches change together that do not
+        move together.
         """
-        x = S[: self.slopes[0].shape[1]]
+        x = S[: self.gradients[0].shape[1]]
         every = [
-            -_row_times(self.slopes[1][i], self.slopes[0][i], x) / self.before[2, i]
+            -_row_times(self.gradients[1][i], self.gradients[0][i], x) / self.before[2, i]
             for i in self.moving
         ]
         if not every:
@@ -152,39 +157,40 @@ class Switches:
 
 
 def is_short(program: Program, h: float, schedule: Schedule) -> bool:
-    """Whether a step of an implicit integrator is too short for it: rounding of positions over the
-    square of its length would be an acceleration. Rates at its beginning take it, then.
+    """Return whether a step of an implicit integrator is too short for it: rounding of positions
+    over the square of its length would be an acceleration. Such a step uses the rates at its
+    beginning.
     """
     implicit = program.scheme is None and program.rates is not None
     return implicit and h <= short_step(schedule)
 
 
 def short_step(schedule: Schedule) -> float:
-    """Length of a step up to which it is short."""
+    """Return the length of a step up to which it is short."""
     return SHORT * schedule.duration / schedule.steps if schedule.steps else 0.0
 
 
 def ahead(X: np.ndarray, n: int, h: float) -> np.ndarray:
-    """(q + h v + h²/2 a, v + h a) of a state."""
+    """Return (q + h v + h²/2 a, v + h a) of a state."""
     q, v, a = X[:n], X[n : 2 * n], X[2 * n : 3 * n]
     return np.concatenate([q + h * (v + h / 2 * a), v + h * a])
 
 
 def jumps(a: np.ndarray, b: np.ndarray, scale: float) -> bool:
-    """Whether accelerations jump across such a step, and not only their derivatives; `scale` is one
-    of accelerations.
+    """Return whether accelerations jump across such a step, and not only their derivatives; `scale`
+    is one of accelerations.
     """
     size = JUMP * (np.abs(a).max(initial=0.0) + np.abs(b).max(initial=0.0) + scale)
     return bool((np.abs(a - b) > size).any())
 
 
 def integrands_jump(g: np.ndarray, g_next: np.ndarray, scales: np.ndarray) -> bool:
-    """The same for integrands."""
+    """Return whether integrands jump across such a step."""
     return bool((np.abs(g - g_next) > JUMP * (np.abs(g) + np.abs(g_next) + scales)).any())
 
 
 def _row_times(start: np.ndarray, row: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """start + Σ row_j columns_j, added in order."""
+    """Return start + Σ row_j columns_j, added in order."""
     total = start.copy()
     for factor, column in zip(row, columns, strict=True):
         total += factor * column
@@ -192,7 +198,9 @@ def _row_times(start: np.ndarray, row: np.ndarray, columns: np.ndarray) -> np.nd
 
 
 def _cubic_root(g0: float, d0: float, g1: float, d1: float) -> float:
-    """Root of the cubic with values g and changes d at both ends of an interval, as a share of it."""
+    """Return the root of the cubic with values g and changes d at both ends of an interval, as a
+    share of it.
+    """
     low, high = 0.0, 1.0
     for _ in range(60):
         x = (low + high) / 2

@@ -1,10 +1,10 @@
-"""Sweeps backwards over compiled runs: what is recorded of each step, within a bound of memory.
+"""Reverse sweeps over compiled runs: records of steps, within a memory limit.
 
-A run is cut into segments of some steps. Each is recorded while it is carried out; when the records
-take more than the bound, those of the oldest segments are given up, and only the state at their
-beginning is kept, from where they are carried out, and recorded, once more when the sweep comes to
-them. When even these states are too many, neighbouring segments become one, which is cut again at
-its turn. So a run that fits is carried out once, a longer one twice, and any other a few times.
+A run is divided into segments of some steps. Each is recorded while it is executed; when the
+records exceed the limit, those of the oldest segments are discarded, and only the state at their
+beginning is kept, from which they are executed, and recorded, again when the sweep reaches them.
+When even these states are too many, neighbouring segments are merged, and divided again when it is
+their turn. So a run that fits is executed once, a longer one twice, and any other a few times.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from .native import NativeProgram
 
 SHARE = 4
-"""Segments whose records fill the memory."""
+"""Number of segments whose records fill the memory."""
 KEPT = ("state", "chosen", "values", "event_sides")
-"""Arrays that a segment begins with."""
+"""Arrays from which a segment begins."""
 OVERHEAD = 500
-"""Bytes that a segment takes beside its arrays, roughly."""
+"""Size of a segment besides its arrays (bytes), roughly."""
 STORED = ("times", "states_stored", "objectives_stored", "sensitivities", "gradients")
-"""What a run writes row by row."""
+"""Arrays that a run writes row by row."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Segment:
-    """Steps from number `first` to `last`: what they begin with, and their records unless those
-    were given up.
+    """Steps from number `first` to `last`: the data from which they begin, and their records unless
+    those were discarded.
     """
 
     first: int
@@ -46,7 +46,7 @@ class _Segment:
     state: np.ndarray
     chosen: np.ndarray
     values: np.ndarray
-    """Parameters, with the modes at its beginning."""
+    """Parameters, with the modes at the beginning of the segment."""
     event_sides: np.ndarray
     records: np.ndarray | None
 
@@ -76,12 +76,14 @@ class Tape:
         self._slice = 64
 
     def execute(self, progress: ProgressCallback | None) -> Trajectory:
-        """Values as of any other run; gradients at the end only, with respect to all parameters."""
-        run, r, tell = self._run, self._record, progress or (lambda share: None)
+        """Return values as of any other run; gradients at the end only, with respect to all
+        parameters.
+        """
+        run, r, report = self._run, self._record, progress or (lambda share: None)
         while not run.finished:
             run.allocate(int(r["done"]) + self._next())
             self._advance(int(r["done"]) + self._next())
-            tell(0.5 * run.share_done)
+            report(0.5 * run.share_done)
         trajectory = run.trajectory
         steps = trajectory.step_ends.size - 1
         self._replay(trajectory.step_ends)
@@ -92,7 +94,7 @@ class Tape:
             self.taken -= segment.memory
             if segment.records is None:
                 self._return_to(segment)
-                r["samples"] = 0  # they have been taken
+                r["samples"] = 0  # the first execution has taken them
                 while int(r["done"]) < segment.last:
                     self._advance(min(segment.last, int(r["done"]) + self._next()))
                 continue
@@ -107,14 +109,14 @@ class Tape:
             self._native.go_back(run)
             r["to_end"] = 0
             following = segment.state
-            tell(1 - 0.5 * segment.first / steps)
+            report(1 - 0.5 * segment.first / steps)
         return replace(trajectory, sensitivities=None, gradients=run.adjoint_gradient[None])
 
     def _next(self) -> int:
         return min(self._slice, self._longest)
 
     def _advance(self, last: int) -> None:
-        """Carry out and record steps up to a number, or to the end."""
+        """Execute and record steps up to a number, or to the end."""
         run, r = self._run, self._record
         first, begin = int(r["done"]), float(r["time"])
         kept = [run.arrays[name].copy() for name in KEPT]
@@ -132,8 +134,8 @@ class Tape:
         self.taken += self._segments[-1].memory
 
     def _allocate(self, ahead: int) -> None:
-        """For so many bytes, give up records of all but the last segment, the oldest first; then
-        every other state.
+        """Free memory for a number of bytes: discard records of all but the last segment, the
+        oldest first; then merge segments in pairs.
         """
         for k, segment in enumerate(self._segments[:-1]):
             if self.taken + ahead <= self._bound:
@@ -141,8 +143,11 @@ class Tape:
             if segment.records is not None:
                 self._exchange(k, replace(segment, records=None))
         while self.taken + ahead > self._bound and len(self._segments) > 2:
-            *bare, last = self._segments
-            pairs = [(bare[k], bare[min(k + 1, len(bare) - 1)]) for k in range(0, len(bare), 2)]
+            *unrecorded, last = self._segments
+            pairs = [
+                (unrecorded[k], unrecorded[min(k + 1, len(unrecorded) - 1)])
+                for k in range(0, len(unrecorded), 2)
+            ]
             self._segments = [*[replace(a, last=b.last) for a, b in pairs], last]
             self.taken = sum(s.memory for s in self._segments)
 
@@ -151,8 +156,8 @@ class Tape:
         self._segments[k] = segment
 
     def _replay(self, ends: np.ndarray) -> None:
-        """From now on take the steps that were taken, and store nothing: what a start stores goes
-        aside.
+        """Repeat the same steps from now on, and store no results: those of the start are written
+        to separate arrays.
         """
         r, arrays = self._record, self._run.arrays
         aside = {name: np.zeros_like(arrays[name][:1]) for name in STORED} | {
@@ -173,5 +178,5 @@ class Tape:
         for name in KEPT:
             run.arrays[name][:] = getattr(segment, name)
         r["done"], r["time"], r["stored"], r["stopped"] = segment.first, segment.time, 0, 0
-        if segment.first == 0:  # where a choice of coordinates may be the first one
+        if segment.first == 0:  # the first selection of coordinates may happen here
             r["selections"] = int(run.inputs.chosen is not None)

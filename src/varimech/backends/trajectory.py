@@ -1,4 +1,4 @@
-"""What a run of a program yields."""
+"""Results of a run of a program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Trajectory:
-    """States at stored times, objectives up to those times, and how the run went."""
+    """States at stored times, objectives up to those times, and the log of the run."""
 
     time: np.ndarray
     states: np.ndarray
@@ -23,48 +23,48 @@ class Trajectory:
     step_ends: np.ndarray
     """Times between steps, from 0 on."""
     rejected: int = 0
-    """Steps that were tried and were too long."""
+    """Number of attempted steps that were too long."""
     selections: int = 0
-    """How often independent coordinates were chosen."""
+    """Number of selections of independent coordinates."""
     steps: int | None = None
-    """Their number, where their ends are not known: those of the stored results stand
-    in for them.
+    """Number of steps if their ends are not known; `step_ends` then has the times of the stored
+    results.
     """
     sensitivities: np.ndarray | None = None
     """(time, state, parameter)"""
     gradients: np.ndarray | None = None
-    """(time, objective, parameter); of an adjoint program with all parameters, and only at the end,
-    else not a number
+    """(time, objective, parameter); for an adjoint program with all parameters, and only at the
+    end, else NaN.
     """
 
     crossed: np.ndarray | None = None
-    """For each step end, the switch whose side the step has changed, from 1 on, negative where
-    nothing jumps, or 0; None where there are no switches.
+    """For each step end, the switch whose side the step has changed, from 1 on, negative if nothing
+    jumps, or 0; None without switches.
     """
     triggers: np.ndarray | None = None
-    """For each step end, the contact or friction whose mode ends there, from 1 on, −1 where a run
-    begins with an event, or 0; None where there are none.
+    """For each step end, the contact or friction whose mode ends there, from 1 on, −1 if a run
+    begins with an event, or 0; None without units.
     """
     notes: np.ndarray | None = None
-    """(step end, …): of each event the speed before and after it, its impulse, the rate of the
-    function that vanishes there, by what share of the run a relative change of a parameter moves it,
-    the number of contacts that close together, the number of that function (−1 where none moves the
-    event), 1 for an impact or reset and 2 for the end of the run, and the mode that follows, or
-    whether a stated event is one in its direction.
+    """(step end, …): for each event the speed before and after it, its impulse, the rate of the
+    function that vanishes there, the largest displacement of the event by a relative change of a
+    parameter (as a share of the run), the number of contacts that close at the same time, the
+    number of that function (−1 if none moves the event), 1 for an impact or reset and 2 for the end
+    of the run, and the mode that follows, or whether a stated event occurs in its direction.
     """
     modes: np.ndarray | None = None
     """(step end, mode): modes after each event."""
     sample_values: np.ndarray | None = None
-    """Values that objectives have of events, and extrema so far, but for the end of the run; None
-    where there are none.
+    """Values of objectives at events, and extrema so far, without the end of the run; None without
+    samples.
     """
     sample_places: np.ndarray | None = None
-    """Where they were taken: −1 at the start; else twice the number of the step end of the event, plus
-    1 after it.
+    """Places where they were taken: −1 at the start; else twice the number of the step end of the
+    event, plus 1 after it.
     """
     execution: dict[str, Any] = field(default_factory=lambda: {"by": "interpreter"})
-    """What executed it, and the build in the background that was under way at its end: seconds so
-    far, and estimated ones.
+    """The code that executed the run, and the background build that was in progress at its end:
+    elapsed and estimated seconds.
     """
 
     @property
@@ -74,7 +74,7 @@ class Trajectory:
         return self.states[rows], self.time[rows]
 
     def beginning(self, rows: int) -> Trajectory:
-        """The first stored results, with the steps that led there."""
+        """Return the first stored results, with the steps that lead to them."""
         steps = 1 + int(np.searchsorted(self.step_ends, self.time[rows - 1]))
         kept = self.at_rows(np.arange(rows))
         triggers, notes, modes = (
@@ -84,8 +84,8 @@ class Trajectory:
         return replace(kept, step_ends=ends, triggers=triggers, notes=notes, modes=modes)
 
     def parameters_at(self, time: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Parameters, with the modes at some times after them: (time, parameter). At the time of an
-        event itself, modes are those before it, but for the start.
+        """Return parameters with the modes at some times as last entries: (time, parameter). At the
+        time of an event itself, modes are those before it, except at the start.
         """
         rows = np.tile(parameters, (time.size, 1))
         if self.modes is None or self.triggers is None or not self.modes.shape[1]:
@@ -98,7 +98,7 @@ class Trajectory:
         return rows
 
     def at_rows(self, rows: np.ndarray) -> Trajectory:
-        """The same run with some of its stored results only."""
+        """Return the same run with some of its stored results only."""
         return replace(
             self,
             time=self.time[rows],
@@ -110,16 +110,18 @@ class Trajectory:
 
 
 class BrokenOff(KeyboardInterrupt):
-    """Ctrl-C came on the way, with something stored already."""
+    """Ctrl-C interrupted a run after some results were stored."""
 
     def __init__(self, trajectory: Trajectory, seconds: float = 0.0):
         super().__init__(f"t = {trajectory.time[-1]:g} s")
         self.trajectory = trajectory
-        """Up to the last result that was stored."""
+        """Results up to the last stored one."""
         self.seconds = seconds
-        """That it took."""
+        """Time that the run took (s)."""
 
 
 def broken_off(trajectory: Trajectory, rows: int) -> KeyboardInterrupt:
-    """What Ctrl-C leaves of a run that has stored so many results; of the start alone, nothing."""
+    """Create the interrupt for a run that has stored this number of results; for the start alone, a
+    plain one.
+    """
     return BrokenOff(trajectory.beginning(rows)) if rows > 1 else KeyboardInterrupt()

@@ -1,5 +1,5 @@
-"""Contacts, frictions and stated events along an interpreted run: their values, and when the mode of one
-ends within a step; units.c does the same. `events` has the equations.
+"""Contacts, frictions and stated events along an interpreted run: their values, and when the mode
+of one ends within a step. units.c does the same; `events` has the equations.
 """
 
 from __future__ import annotations
@@ -78,34 +78,34 @@ class Units:
         self.resets = functions.table[:, 4].astype(int)
         self.actions = functions.actions
         self.sides = np.zeros(self.count, dtype=bool)
-        """Whether the function of a stated event is negative."""
+        """Whether the function of each stated event is negative."""
         self.sizes = np.zeros(self.count)
-        """Its largest magnitude so far."""
+        """Largest magnitude of this function so far."""
         self.modes = parameters[parameters.size - functions.modes :]
         """All modes: a view of the parameters."""
         self.state, self.time = np.zeros(program.state_size), np.zeros(1)
-        given = [self.state, parameters, self.time]
+        arguments = [self.state, parameters, self.time]
         self._values = np.zeros((self.count, UNIT_VALUES))
-        self._evaluate = bound(functions.values, given, [self._values])
+        self._evaluate = bound(functions.values, arguments, [self._values])
         self.before, self.after = np.zeros((2, self.count, UNIT_VALUES))
         self.length = self.speed = self.force = 0.0
         self.sought, self.attempts = NONE, 0
         self._last_direction: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        """The last direction of a slip that was tried, and the acceleration of the slip."""
-        self.freed: dict[int, float] = {}
-        """Acceleration of slips that begin, as it would be without friction."""
+        """The last direction of each slip that was tried, and the acceleration of the slip."""
+        self.unconstrained_acceleration: dict[int, float] = {}
+        """Accelerations that slips at their onset would have without friction."""
         self.short = self.long = (0.0, 0.0, 0.0)
         self.sample_rate: Callable[[float, np.ndarray, int], float] = _unknown_rate
         """Rate of a sampled function along the motion."""
-        self.slopes: list[np.ndarray] = []
+        self.gradients: list[np.ndarray] = []
         self._differentiate = None
         if functions.gradient is not None:
             f, rows = functions.gradient, 3 * self.count
-            self.slopes = [np.zeros((rows, f.numel_out(k) // rows)) for k in range(4)]
-            self._differentiate = bound(f, given, self.slopes)
+            self.gradients = [np.zeros((rows, f.numel_out(k) // rows)) for k in range(4)]
+            self._differentiate = bound(f, arguments, self.gradients)
 
     def at(self, time: float, state: np.ndarray) -> np.ndarray:
-        """Values of all units at a state."""
+        """Evaluate all units at a state."""
         self.time[0], self.state[:] = time, state
         self._evaluate()
         values = self._values.copy()
@@ -114,43 +114,45 @@ class Units:
         return values
 
     def differentiate(self, time: float, state: np.ndarray) -> None:
-        """Gradients of the watched functions at a state, as `slopes`."""
+        """Evaluate the gradients of the watched functions at a state, as `gradients`: with respect
+        to the state, in directions, with respect to parameters, and to time.
+        """
         assert self._differentiate is not None
         self.time[0], self.state[:] = time, state
         self._differentiate()
 
     def mode(self, i: int, which: int) -> float:
-        """A mode of a unit."""
+        """Return a mode of a unit."""
         return float(self.parameters[self.first_mode[i] + which])
 
     def set_mode(self, i: int, which: int, value: float) -> None:
-        """Change it."""
+        """Set a mode of a unit."""
         self.parameters[self.first_mode[i] + which] = value
 
     def components(self, i: int) -> int:
-        """Number of components of a slip."""
+        """Return the number of components of a slip."""
         return int(self.direction[i])
 
     def slip_direction(self, i: int, first: int) -> np.ndarray:
-        """The mode that is the direction of sliding, a view, from place `first` on."""
+        """Return the mode that is the direction of sliding, a view, from place `first` on."""
         place = self.first_mode[i] + first
         return self.parameters[place : place + self.components(i)]
 
     @property
     def ending_speed(self) -> float:
-        """E, at which sliding with several components begins or ends."""
+        """Speed E at which sliding with several components begins or ends."""
         return max(ONSET * self.rest_tolerance, ENDING) * self.speed
 
     def moves(self, values: np.ndarray, i: int) -> bool:
-        """Whether a slip is more than rounding."""
+        """Return whether a slip is more than rounding."""
         return bool(abs(values[i, SLIP]) > SLOW * self.speed)
 
     def blend(self, i: int) -> float:
-        """ε of a slip of several components."""
+        """Return ε of a slip of several components."""
         return self.mode(i, 2 * self.components(i) + 2)
 
     def halts(self, i: int) -> bool:
-        """Whether a slip of several components ends."""
+        """Return whether a slip of several components ends."""
         if not self._slides_freely(i):
             return False
         d, ε = self.components(i), self.blend(i)
@@ -158,7 +160,7 @@ class Units:
         return bool(2 * along < BEGUN * ε and self.before[i, SLIP] <= NEARLY * ε)
 
     def turns(self, i: int) -> bool:
-        """Whether all that happens is that its direction is renewed."""
+        """Return whether the only effect of an event is that a direction of sliding is renewed."""
         return self._slides_freely(i) and not self.halts(i)
 
     def _slides_freely(self, i: int) -> bool:
@@ -178,7 +180,9 @@ class Units:
         self.set_mode(i, 2 * d + 2, self.ending_speed if slow else 0.0)
 
     def _watched_slip(self, values: np.ndarray, i: int) -> tuple[float, float]:
-        """What is positive as long as friction slides near the direction that is its mode."""
+        """Return a value that is positive as long as friction slides near the direction of its
+        mode, and its rate.
+        """
         d, m = self.components(i), self.slip_direction(i, 1)
         if not m.any():
             return NEVER, math.nan
@@ -205,8 +209,8 @@ class Units:
         return float(np.abs(values[self.kind == CONTACT, NORMAL]).max(initial=0.0))
 
     def watched(self, values: np.ndarray, i: int) -> tuple[float, float]:
-        """What is positive as long as the mode of a unit holds, and its rate, not a number where
-        that depends on multipliers.
+        """Return the watched value of a unit, positive as long as its mode holds, and its rate, NaN
+        if that depends on multipliers.
         """
         u = values[i]
         if self.kind[i] >= EVENT:
@@ -229,8 +233,9 @@ class Units:
         return BLURRED_FORCE * max(force, self.force)
 
     def first_event(self, h: float) -> tuple[int, float]:
-        """The unit whose mode ends first within a step of length h, `NONE`, or `SHORTER` where two
-        events may be hidden in it; and the length of the next attempt, 0 if the step ends there.
+        """Return the unit whose mode ends first within a step of length h, `NONE`, or `SHORTER` if
+        two events may be hidden in the step; and the length of the next attempt, 0 if the step ends
+        at the event.
         """
         first, earliest, length = NONE, 2 * h, h
         for i in range(self.count):
@@ -251,7 +256,7 @@ class Units:
                 if 0 < share * h < length:
                     length = share * h
         if first < 0 and self.sought >= 0 and self.long[0] >= h:
-            first = self.sought  # the attempt was too short, or just right
+            first = self.sought  # the attempt was too short, or ended at the event
         if first < 0:
             return (SHORTER if length < h else NONE), length
         if first != self.sought:
@@ -263,17 +268,17 @@ class Units:
         return first, self._narrowed(h, g, rate, rounding)
 
     def _second_rate(self, values: np.ndarray, i: int) -> float:
-        """Second rate of a watched value: known of gaps."""
+        """Return the second rate of a watched value, which is known for gaps only."""
         is_gap = self.kind[i] == CONTACT and not self.mode(i, 0)
         return float(values[i, GAP_ACCELERATION]) if is_gap else math.nan
 
     def _narrowed(self, h: float, g: float, rate: float, rounding: float) -> float:
-        """Note the result of an attempt; returns the length of the next one, or 0 if this will
-        do.
+        """Note the result of an attempt; return the length of the next one, or 0 if this one
+        suffices.
         """
         if abs(g) <= abs(rate) * self.instant or abs(g) <= rounding:
             return 0.0
-        halved = math.isnan(rate)  # or one end of the interval would not move
+        halved = math.isnan(rate)  # otherwise one end of the interval would not move
         if g > 0:
             if halved and self.short[0] > 0:
                 self.long = self.long[0], 0.5 * self.long[1], self.long[2]
@@ -290,21 +295,21 @@ class Units:
         return self.short[0] + (share if 0 < share < 1 else 0.5) * between
 
     def touches(self, values: np.ndarray, i: int, trigger: int) -> bool:
-        """Whether the surfaces of a contact touch; those of `trigger` do."""
+        """Return whether the surfaces of a contact touch; those of `trigger` do."""
         return bool(
             self.kind[i] == CONTACT
             and (i == trigger or self.mode(i, 0) or values[i, GAP] <= TOUCH * self.length)
         )
 
     def first_sides(self) -> None:
-        """On which side of zero stated functions begin."""
+        """Determine the initial sides of zero of stated functions."""
         g, rate = self.before[:, 0], self.before[:, 1]
         self.sides[:] = (self.kind >= EVENT) & ((g < 0) | ((g == 0) & (rate < 0)))
 
     def renew_sides(self, trigger: int, *, jumps: bool) -> None:
-        """Sides of zero of stated functions after an event. That of `trigger`: where it is, or, at
-        zero, where it moves to, which a reset may have turned. Those of events that never fire follow
-        where the state `jumps`; all others have their own event then.
+        """Update the sides of zero of stated functions after an event. The side of `trigger` is its
+        sign, or, at zero, the sign of its rate, which a reset may have reversed. Sides of events
+        that never fire are updated if the state `jumps`; all others have their own event then.
         """
         for i in np.flatnonzero(self.kind >= EVENT).tolist():
             value, rate = self.before[i, 0], self.before[i, 1]
@@ -319,11 +324,11 @@ class Units:
                 self.sides[i] = not self.sides[i] if math.isnan(rate) or rate == 0 else rate < 0
 
     def accumulates(self, i: int, rate: float) -> bool:
-        """Whether resets of velocities have become so slow that they would never end."""
+        """Return whether resets of velocities have become so slow that they would never end."""
         return bool(self.resets[i] == OF_VELOCITIES and abs(rate) <= ACCUMULATED * self.speed)
 
     def fires(self, i: int) -> bool:
-        """Whether something happens at an event."""
+        """Return whether anything happens at an event."""
         if self.kind[i] < EVENT:
             friction = self.kind[i] == FRICTION
             return not self.turns(i) if friction else not self.mode(i, 0)
@@ -333,7 +338,7 @@ class Units:
         return bool(direction == 0 or (direction < 0) == (not self.sides[i]))
 
     def act(self, i: int) -> bool:
-        """Set the modes of a stated event; returns whether it ends the run."""
+        """Set the modes of a stated event; return whether it ends the run."""
         stopped = False
         for unit, place, value in self.actions:
             if unit == i and place >= 0:
@@ -342,16 +347,16 @@ class Units:
         return bool(stopped)
 
     def function_of(self, i: int) -> int:
-        """Number of the function that is watched of a unit: gap or slip; normal force, or limit −
-        T; limit + T.
+        """Return the number of the watched function of a unit: gap or slip; normal force, or limit
+        − T; limit + T.
         """
         if self.kind[i] >= EVENT or not self.mode(i, 0):
             return 3 * i
         return 3 * i + (2 if self.kind[i] == FRICTION and self.before[i, TANGENTIAL] < 0 else 1)
 
     def first_impacts(self) -> bool:
-        """Whether surfaces that touch at the start of a run approach each other, or an event resets
-        something there.
+        """Return whether surfaces that touch at the start of a run approach each other, or an event
+        resets something there.
         """
         return any(
             self.touches(self.before, i, NONE) and self.before[i, GAP_RATE] < -SLOW * self.speed
@@ -359,7 +364,7 @@ class Units:
         ) or any(map(self.resets_at_start, range(self.count)))
 
     def resets_at_start(self, i: int) -> bool:
-        """Whether a stated event resets something at the start of a run."""
+        """Return whether a stated event resets something at the start of a run."""
         return bool(self.kind[i] == EVENT and self.resets[i] == AT_START and self.before[i, 0] <= 0)
 
 
@@ -368,8 +373,8 @@ def _unknown_rate(time: float, state: np.ndarray, sample: int) -> float:
 
 
 def _root(g0: float, d0: float, g1: float, d1: float) -> float:
-    """Share of an interval at which a value vanishes that is positive at its beginning and negative
-    at its end; by a cubic where rates are known.
+    """Return the share of an interval at which a value vanishes that is positive at its beginning
+    and negative at its end; by a cubic if rates are known.
     """
     g0 = max(g0, 0.0)
     if math.isnan(d0) or math.isnan(d1):
@@ -385,8 +390,8 @@ def _root(g0: float, d0: float, g1: float, d1: float) -> float:
 
 
 def dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
-    """Share of a step at which a value that is positive at both ends may be negative: where it is
-    lowest; 0 if it is not.
+    """Return the share of a step at which a value that is positive at both ends may be negative:
+    where it is lowest; 0 if it stays positive.
     """
     if math.isnan(d0) or math.isnan(d1) or (d0 >= 0 and d1 <= 0 and not c0 + c1 > 0):
         return 0.0
@@ -396,11 +401,11 @@ def dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> flo
 
     least, share = min(g0, g1), 0.0 if g0 < g1 else 1.0
     if _lower_bound(g0, d0, c0, g1, d1, c1) >= DIP * least:
-        return 0.0  # most steps: it is not low anywhere
+        return 0.0  # as in most steps, it is not low anywhere
     lowest = least
     for k in range(1, PROBED):
-        if (here := value(k / PROBED)) < lowest:
-            lowest, share = here, k / PROBED
+        if (probed := value(k / PROBED)) < lowest:
+            lowest, share = probed, k / PROBED
     low, high = max(share - 1 / PROBED, 0.0), min(share + 1 / PROBED, 1.0)
     for _ in range(THIRDS):
         a, b = low + (high - low) / 3, high - (high - low) / 3
@@ -409,12 +414,12 @@ def dip(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> flo
         else:
             low = a
     share = (low + high) / 2
-    found = EDGE < share < 1 - EDGE and value(share) < DIP * least
-    return share if found else 0.0
+    inside = EDGE < share < 1 - EDGE and value(share) < DIP * least
+    return share if inside else 0.0
 
 
 def _lower_bound(g0: float, d0: float, c0: float, g1: float, d1: float, c1: float) -> float:
-    """Least of Bernstein's coefficients of `_interpolated`, between which it stays."""
+    """Return the least of Bernstein's coefficients of `_interpolated`, a lower bound of its values."""
     if math.isnan(c0) or math.isnan(c1):
         return min(g0, g1, g0 + d0 / 3, g1 - d1 / 3)
     inner = (g0 + 0.4 * d0 + c0 / 20, g1 - 0.4 * d1 + c1 / 20)
@@ -424,8 +429,9 @@ def _lower_bound(g0: float, d0: float, c0: float, g1: float, d1: float, c1: floa
 def _interpolated(
     x: float, g0: float, d0: float, c0: float, g1: float, d1: float, c1: float
 ) -> float:
-    """Value at a share of an interval, from values g, changes d and second differences c at both
-    ends: a polynomial of degree five, or of degree three where the latter are not known.
+    """Interpolate at a share of an interval, from values g, changes d and second differences c at
+    both ends, by a polynomial of degree five, or of degree three if the second differences are not
+    known.
     """
     if math.isnan(c0) or math.isnan(c1):
         return _cubic(x, g0, d0, g1, d1)
@@ -436,6 +442,6 @@ def _interpolated(
 
 
 def _cubic(x: float, g0: float, d0: float, g1: float, d1: float) -> float:
-    """The same from values and changes alone."""
+    """Interpolate from values and changes alone."""
     y = 1 - x
     return y * y * (g0 * (1 + 2 * x) + d0 * x) + x * x * (g1 * (1 + 2 * y) - d1 * y)

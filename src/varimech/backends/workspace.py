@@ -1,8 +1,9 @@
 """Arrays of an interpreted run and the functions of its program, bound to them.
 
 A run keeps its stages (X, G) and their derivatives (X_, G_): stage 0 is the state at the beginning
-of a step, stage `last` the one at its end. Chains read (q, v) from Y or a whole state from X[0], and
-write their result to `new`; objectives are evaluated at `new`. explicit.c has the same operations.
+of a step, stage `last` the one at its end. Chains read (q, v) from Y or a whole state from X[0],
+and write their result to `new`; objectives are evaluated at `new`. explicit.c has the same
+operations.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..integrators.runge_kutta import RungeKutta
 from .bound import Call, bound
-from .chain_calls import ChainCalls, Trouble
+from .chain_calls import AttemptFailure, ChainCalls
 from .explicit import ExplicitScheme, Stages, combined
 from .failures import NOT_FINITE, StepFailure
 from .inputs import Inputs
@@ -69,7 +70,7 @@ class Workspace:
         self.X, self.X_ = np.zeros((stages, n)), np.zeros((stages, n, row))
         self.G, self.G_ = np.zeros((stages, o)), np.zeros((stages, o, p))
         self.new, self.new_ = np.zeros(n), np.zeros((n, row))
-        self.value, self.slope = np.zeros(o), np.zeros((o, p))
+        self.value, self.derivative = np.zeros(o), np.zeros((o, p))
         self.ψ, self.ψ_ = np.zeros(o), np.zeros((o, p))
         q = program.coordinates
         self.Y, self.Y_ = np.zeros(2 * q), np.zeros((2 * q, row))
@@ -98,22 +99,24 @@ class Workspace:
         )
 
     def _bind_objectives(self, function: Function, tangent: Function | None) -> Call:
-        """Bind objectives at the new state to `value`, and their derivatives to `slope`."""
+        """Bind objectives at the new state to `value`, and their derivatives to `derivative`."""
         at = [self.parameters, self.time]
         value = bound(function, [self.new, *at], [self.value])
         if tangent is None:
             return value
-        slope = bound(tangent, [self.new, self.new_, *at], [self.slope])
+        derivative = bound(tangent, [self.new, self.new_, *at], [self.derivative])
 
         def both() -> None:
             value()
-            slope()
+            derivative()
 
         return both
 
     @property
     def stages(self) -> Stages:
-        """States, their derivatives in the directions proper, and integrands at all stages."""
+        """States, their derivatives in all directions (without padding), and integrands at all
+        stages.
+        """
         return self.X, self.X_[:, :, : self.directions], self.G
 
     @property
@@ -123,7 +126,7 @@ class Workspace:
         return self.scheme
 
     def given_end(self, number: int) -> float:
-        """End of a given step."""
+        """Return the end of a given step."""
         schedule = self.schedule
         return float(schedule.step * number if schedule.ends is None else schedule.ends[number])
 
@@ -138,25 +141,30 @@ class Workspace:
         """Evaluate a chain.
 
         Raises:
-            Trouble: if it does not converge, or the new state is not finite.
+            AttemptFailure: if it does not converge, or the new state is not finite.
         """
         self.iterations += chain.solve()
         if self._records:
             self.solved.append(chain.solved(self.program.solved_sizes))
         if not np.isfinite(self.new).all():
-            raise Trouble(NOT_FINITE)
+            raise AttemptFailure(NOT_FINITE)
 
     def keep(self, k: int) -> None:
         """Store the new state as stage k, with its integrands."""
         self.integrands()
-        self.X[k], self.X_[k], self.G[k], self.G_[k] = self.new, self.new_, self.value, self.slope
+        self.X[k], self.X_[k], self.G[k], self.G_[k] = (
+            self.new,
+            self.new_,
+            self.value,
+            self.derivative,
+        )
 
     def restore(self) -> None:
         """Make the state at the beginning of the step the new one."""
         self.new[:], self.new_[:] = self.X[0], self.X_[0]
 
     def integrands_at(self, state: np.ndarray, time: float = 0.0) -> np.ndarray:
-        """Integrands at a state and a time, the initial one by default."""
+        """Return the integrands at a state and a time, the initial one by default."""
         kept, start = self.new.copy(), self.time[0]
         self.new[:], self.time[0] = state, time
         self.integrands()
@@ -164,13 +172,13 @@ class Workspace:
         return self.value.copy()
 
     def accelerations_at(self, time: float) -> np.ndarray | None:
-        """Accelerations of the initial positions and velocities at another time; None where the
-        chain has no solution.
+        """Return the accelerations at the initial positions and velocities for another time; None
+        if the chain has no solution.
         """
         n, start = self.program.coordinates, self.time[0]
         try:
             self.evaluate(self.rates, time, 0.0, np.zeros(0))
-        except Trouble:
+        except AttemptFailure:
             return None
         finally:
             self.time[0] = start
@@ -181,6 +189,6 @@ class Workspace:
     def failure(
         self, step: int, end: float, length: float, reason: str, culprit: int = -1
     ) -> StepFailure:
-        """Describe the failure of a step."""
+        """Create the error for a failed step."""
         state, penalty = self.X[0].copy(), self.penalty.copy()
         return StepFailure(step, end, length, state, penalty, reason, culprit)

@@ -14,7 +14,8 @@ def unwrapped(
         angle: angles (rad), (time, angle).
         rate: their rates (rad/s), of the same shape.
         time: times (s).
-        first: the first value is taken as the one closest to this angle (rad).
+        first: angle (rad) to which the first value is shifted as closely as full turns allow; by
+            default it is not shifted.
 
     Returns:
         The continuous angles (rad), of the shape of `angle`.

@@ -42,7 +42,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         try:
             yield temporary
             if target.exists():
-                shutil.copymode(target, temporary)  # what only its owner could read stays so
+                shutil.copymode(target, temporary)  # keep a private file private
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Reference magnitudes: of coordinates of different kinds, and the least of all."""
+"""Reference magnitudes of coordinates of different kinds, and the smallest divisor."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 TINY = 1e-300
-"""Least divisor or reference magnitude: far below any physical quantity, and far enough above the
-smallest number (2e-308) for products with tolerances to stay normal.
+"""Smallest divisor or reference magnitude: far below any physical quantity, and far enough above
+the smallest number (2e-308) for products with tolerances to stay normal.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class CoordinateScales:
-    """Angles (and Euler parameters) have magnitude one, however often they turn; lengths have that
-    of the largest so far, and at least that of the mechanism. Coordinates whose rate is a state of an element count by
-    their rate only.
+    """Reference magnitudes of the coordinates.
+
+    Angles (and Euler parameters) have magnitude 1, however many turns they make. Lengths have the
+    magnitude of the largest length so far, at least the length of the mechanism. Coordinates whose
+    rate is a state of an element count by their rate only.
     """
 
     turns: np.ndarray

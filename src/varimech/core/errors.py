@@ -22,9 +22,10 @@ from .messages import PYTHON, PythonSyntax, Text, rendered
 
 
 class Label(str):
-    """How messages call a field of an element: `Label("bar 'rod'", "mass")` is "bar 'rod': mass".
+    """Name of an element's field in messages: `Label("bar 'rod'", "mass")` is "bar 'rod': mass".
 
-    `shown` is how they call the field where not by its name: "point 'A'" of `points`.
+    `shown` is the name of the field in messages if it differs from `field`: "point 'A'" of
+    `points`.
     """
 
     element: str
@@ -32,31 +33,31 @@ class Label(str):
     shown: str
 
     def __new__(cls, element: str, field: str, shown: str = "") -> Label:
-        """The text, with its parts."""
+        """Create the text and keep its parts."""
         label = super().__new__(cls, f"{element}: {shown or field}")
         label.element, label.field, label.shown = element, field, shown or field
         return label
 
     def component(self, k: int) -> Label:
-        """The same for a component of it, counted from 0."""
+        """Return the label of a component of the field, counted from 0."""
         return Label(self.element, self.field, f"{self.shown}[{k}]")
 
 
 UNKNOWN = object()
-"""Value of an error that is about none."""
+"""Value of an error that concerns no value."""
 
 
 class VarimechError(Exception):
-    """Root of all errors raised on purpose by Varimech.
+    """Base class of all errors that Varimech raises on purpose.
 
     Attributes:
         problem: what is wrong.
-        element: what it is wrong with, as messages call it: "bar 'rod'", "monte_carlo".
-        field: the argument, or key of a file, that is wrong; empty where none is.
-        value: what was given for it.
+        element: name of the faulty element or analysis in messages: "bar 'rod'", "monte_carlo".
+        field: the faulty argument, or key of a file; empty if there is none.
+        value: value that the user gave for the field.
         remedy: what to do.
-        shown: how the text calls the field, where not by its name.
-        syntax: how the text writes arguments: as Python does, unless an interface sets its own.
+        shown: name of the field in the text if it differs from `field`.
+        syntax: syntax in which the text writes arguments: Python, unless an interface sets its own.
         result: a result that was complete before the error, such as the fit of a failed posterior.
     """
 
@@ -84,7 +85,7 @@ class VarimechError(Exception):
         self.remedy = remedy
 
     def without_remedy(self) -> str:
-        """What is wrong, in the syntax of the interface.
+        """Compose the message without its remedy, in the syntax of the interface.
 
         Returns:
             The message without its remedy.
@@ -105,18 +106,18 @@ class VarimechError(Exception):
 
 
 class ModelError(VarimechError, ValueError):
-    """Bad input: the message names the thing, the value and the remedy. Raised at the call, which
-    changes nothing.
+    """Bad input. The message names the faulty element or argument, its value and the remedy; the
+    call that raises it changes nothing.
     """
 
 
 class FileError(ModelError):
-    """A file that cannot be read, or something in it that makes no sense.
+    """A file that cannot be read, or invalid content in it.
 
     Attributes:
-        path: of the file.
-        line: counted from 1; None where the file as a whole is meant.
-        field: keys on the way to it, joined by dots.
+        path: path of the file.
+        line: line number, counted from 1; None if the error concerns the file as a whole.
+        field: keys that lead to the faulty value, joined by dots.
         reason: what is wrong, and the remedy.
     """
 
@@ -135,8 +136,8 @@ class InfeasibleError(ModelError):
     """No design was found that meets all constraints.
 
     Attributes:
-        violations: constraint → by how much it is missed by the design that comes nearest.
-        nearest: that design, parameter → value.
+        violations: constraint → its violation at the nearest design.
+        nearest: the design with the smallest violation, parameter → value.
     """
 
     def __init__(
@@ -153,10 +154,10 @@ class InfeasibleError(ModelError):
 
 
 class AssemblyError(VarimechError):
-    """The mechanism cannot be put together at its start.
+    """The mechanism cannot be assembled at its initial position.
 
     Attributes:
-        gaps: joint (or driver, or start value) → how far it stays open, in metres or radians.
+        gaps: joint (or driver, or initial value) → remaining gap, in metres or radians.
     """
 
     def __init__(
@@ -172,12 +173,12 @@ class AssemblyError(VarimechError):
 
 
 class SimulationError(VarimechError):
-    """The run broke off.
+    """A simulation failed before its end.
 
     Attributes:
         time: simulated time of the failed step, in seconds.
-        step: its number, counted from 1.
-        residual: the largest constraint residual when it was given up.
+        step: number of the failed step, counted from 1.
+        residual: largest constraint residual of the failed step.
         worst: name of the constraint or force to look at.
     """
 
@@ -202,7 +203,7 @@ class StudyError(VarimechError):
     """Too many samples of a study failed, or the cluster that ran them was lost.
 
     Attributes:
-        study: the statistics of the samples so far, `study.failures` among it.
+        study: the statistics of the samples so far, including `study.failures`.
     """
 
     def __init__(self, problem: Text, study: Any, *, remedy: Text = ""):
@@ -211,11 +212,11 @@ class StudyError(VarimechError):
 
 
 class VarimechWarning(UserWarning):
-    """Root of all warnings.
+    """Base class of all warnings.
 
     Attributes:
         message: what to know, and what to do.
-        syntax: how the text writes arguments: as Python does, unless an interface sets its own.
+        syntax: syntax in which the text writes arguments: Python, unless an interface sets its own.
     """
 
     syntax: PythonSyntax = PYTHON
@@ -246,7 +247,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def about(label: str) -> Iterator[None]:
-    """Errors raised within that name no field are about that of a label."""
+    """Assign the field of a label to errors raised in this block that name no field."""
     try:
         yield
     except VarimechError as error:
@@ -257,8 +258,8 @@ def about(label: str) -> Iterator[None]:
 
 @contextmanager
 def all_or_nothing() -> Iterator[None]:
-    """Where a part of a larger work is broken off, what came of the part is not what was asked for:
-    a plain KeyboardInterrupt is left.
+    """Raise a plain KeyboardInterrupt in place of `Interrupted` in this block: the partial result
+    of a part of a larger computation is not the result that the caller asked for.
     """
     try:
         yield
@@ -267,7 +268,11 @@ def all_or_nothing() -> Iterator[None]:
 
 
 def check_numbers(owner: str, **values: object) -> None:
-    """Constants have to be finite numbers; NaN is left to the checks of their ranges."""
+    """Check that constants are finite numbers; NaN is left to the checks of their ranges.
+
+    Raises:
+        ModelError: for the first one that is not.
+    """
     for label, value in values.items():
         if not isinstance(value, Real) or isinstance(value, bool) or math.isinf(value):
             raise ModelError("is not a finite number", element=owner, field=label, value=value)
@@ -286,7 +291,7 @@ def check_between(owner: str, low: float, high: float, problem: str, **values: f
 
 
 def check_named(label: str, values: object, example: str) -> None:
-    """What is given by name has to be so."""
+    """Check that an argument whose entries are given by name is a dictionary, or None."""
     if values is not None and not isinstance(values, Mapping):
         raise ModelError(f"must be a dictionary, such as {example}", field=label, value=values)
 
@@ -310,15 +315,13 @@ MOST = {
     "warmup": 10**8,
     "seed": 2**63 - 1,
 }
-"""Largest counts that are taken, in Python and in files: far beyond what a machine does in a year,
-or what other programs can count.
+"""Largest accepted counts, in Python and in files: far beyond what a machine computes in a year, or
+what other programs can count.
 """
 
 
 def check_whole(owner: str, least: int, **values: object) -> None:
-    """Counts have to be whole numbers, from the least one on, and no more than there may be of
-    them.
-    """
+    """Check that counts are whole numbers between `least` and their limit in `MOST`."""
     for label, value in values.items():
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
             problem = f"must be a whole number, {least} or more"
@@ -329,26 +332,27 @@ def check_whole(owner: str, least: int, **values: object) -> None:
 
 
 def check_level(owner: str, level: object) -> None:
-    """Levels of confidence have to be probabilities."""
+    """Check that a confidence level is a probability."""
     if not isinstance(level, Real) or not 0 < float(level) < 1:
         problem = "must be a probability between 0 and 1, such as 0.95"
         raise ModelError(problem, element=owner, field="level", value=level)
 
 
 MOST_COMPARED, LONGEST_COMPARED = 1000, 200
-"""Names that one is compared with for a suggestion, and characters that it may have: together some
-0.1 s.
+"""Number of names that are compared with an unknown one for a suggestion, and most characters of
+that name: together they limit the comparison to some 0.1 s.
 """
 
 
 def component(label: str, k: int) -> str:
-    """The label of a component, counted from 0."""
+    """Return the label of a component, counted from 0."""
     return label.component(k) if isinstance(label, Label) else f"{label}[{k}]"
 
 
 def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Known names that are spelt much alike, the nearest first; of very many, and for a very long
-    one, none are looked for.
+    """Return known names that are spelt similarly, the nearest first.
+
+    At most `MOST_COMPARED` names are compared, and none with a name longer than `LONGEST_COMPARED`.
     """
     if len(name) > LONGEST_COMPARED:
         return []
@@ -359,7 +363,7 @@ def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> ModelError:
-    """An error for a name that does not exist, with the nearest ones that do."""
+    """Create an error for a name that does not exist, with the nearest names that do."""
     names = sorted(known)
     if near := near_names(str(name), names, 3):
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"

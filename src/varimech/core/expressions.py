@@ -83,7 +83,7 @@ class Expression:
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "_program", (_kept if len(self.text) <= KEPT else _read)(self.text)
+            self, "_program", (_read_cached if len(self.text) <= KEPT else _read)(self.text)
         )
 
     @property
@@ -99,7 +99,7 @@ class Expression:
 
     @property
     def unit_words(self) -> set[str]:
-        """Names of units in the expression."""
+        """Unit names that occur in the expression."""
         units = [words_of(node.id) for node in self._program if isinstance(node, _Unit)]
         return set[str]().union(*units)
 
@@ -136,9 +136,9 @@ def fixed_number(text: str, unit: str, label: str) -> float:
         expression = Expression(text)
         value = SX(expression.value(Scope({})))
         if expression.unit_words:  # 2 m + 1: nothing checks dimensions there
-            raise _refused(text, "has a unit within an expression")
+            raise _invalid(text, "has a unit within an expression")
         if not value.is_scalar() or not math.isfinite(float(value)):
-            raise _refused(text, "is not a single finite number")
+            raise _invalid(text, "is not a single finite number")
     except (ModelError, *NOT_SYMBOLIC):
         problem = (
             f"is not a number{unit and f' in {unit}'}, nor a quantity such as"
@@ -152,12 +152,12 @@ _EXAMPLES = {"m": "30 mm", "s": "20 ms", "rad": "2 deg", "kg": "300 g", "N": "2 
 
 
 class _Unit(ast.Name):
-    """A unit after a number; its `id` is the text of it."""
+    """A unit after a number; its `id` is the text of the unit."""
 
 
 def _read(text: str) -> tuple[ast.expr, ...]:
     if len(text) > LONGEST:
-        raise _refused(text, f"has {len(text)} characters; at most {LONGEST} are allowed")
+        raise _invalid(text, f"has {len(text)} characters; at most {LONGEST} are allowed")
     line, units = without_units(text.translate(_ONE_LINE).strip())
     try:
         tree = ast.parse(line, mode="eval").body
@@ -181,18 +181,18 @@ def _read(text: str) -> tuple[ast.expr, ...]:
             if "integer string" in error.msg
             else f"cannot be read: {error.msg}{unit}"
         )
-        raise _refused(text, reason) from None
+        raise _invalid(text, reason) from None
     except (RecursionError, MemoryError, ValueError):
-        raise _refused(text, "nested too deeply, or contains invalid characters") from None
+        raise _invalid(text, "nested too deeply, or contains invalid characters") from None
     return _program(text, tree)
 
 
-_kept = lru_cache(maxsize=512)(_read)
+_read_cached = lru_cache(maxsize=512)(_read)
 _ONE_LINE = str.maketrans("\n\r\f", "   ")
 
 
 def _program(text: str, tree: ast.expr) -> tuple[ast.expr, ...]:
-    """All operations, operands first."""
+    """Return all operations, operands first."""
     order: list[ast.expr] = []
     rates = 0
     waiting = [(tree, 1, 0)]
@@ -205,9 +205,9 @@ def _program(text: str, tree: ast.expr) -> tuple[ast.expr, ...]:
         ):
             rates, within = rates + 1, within + 1
         if depth > DEPTH:
-            raise _refused(text, f"nested too deeply; at most {DEPTH} levels are allowed")
+            raise _invalid(text, f"nested too deeply; at most {DEPTH} levels are allowed")
         if within > RATES or rates > ALL_RATES:
-            raise _refused(
+            raise _invalid(
                 text, f"too many rates: at most {RATES} nested and {ALL_RATES} in total are allowed"
             )
         order.append(node)
@@ -267,7 +267,7 @@ def _check(text: str, node: ast.AST) -> None:
     elif isinstance(node, ast.Compare):
         known = len(node.ops) == 1
     if not known:
-        raise _refused(
+        raise _invalid(
             text, _REMEDIES.get(type(node), "contains syntax that expressions do not support")
         )
 
@@ -283,7 +283,7 @@ class _Evaluation:
         """
 
     def of(self, program: Sequence[ast.expr]) -> object:
-        """The value of a program that `_read` made."""
+        """Evaluate a program that `_read` has built."""
         values: list[object] = []
         for node in program:
             first = len(values) - len(_operands(node))
@@ -315,7 +315,7 @@ class _Evaluation:
     def _spend(self, operations: int) -> None:
         self._budget -= operations
         if self._budget < 0:
-            raise _refused(
+            raise _invalid(
                 self._text,
                 f"more than {OPERATIONS} scalar operations, counting each component of vectors and"
                 " matrices",
@@ -325,12 +325,12 @@ class _Evaluation:
         try:
             return float(value)
         except OverflowError:
-            raise _refused(self._text, "a number that is too large") from None
+            raise _invalid(self._text, "a number that is too large") from None
 
     def _name(self, name: str) -> object:
         if name in self._scope.ambiguous:
             meaning = self._scope.ambiguous[name]
-            raise _refused(
+            raise _invalid(
                 self._text,
                 f"{name!r} is ambiguous: {meaning}, and also a parameter; write"
                 f" parameter({name!r}) for the parameter, or rename it",
@@ -338,15 +338,15 @@ class _Evaluation:
         for known in (self._scope.names, CONSTANTS):
             if name in known:
                 return known[name]
-        raise _refused(
+        raise _invalid(
             self._text,
             str(unknown_name("parameter or quantity", name, [*self._scope.names, *CONSTANTS])),
         )
 
     def _unit(self, unit: str) -> float:
-        """Its factor to SI units."""
+        """Return the factor of a unit to SI units."""
         if both := sorted(words_of(unit) & {*self._scope.names, *self._scope.ambiguous}):
-            raise _refused(
+            raise _invalid(
                 self._text,
                 f"{both[0]!r} follows a number as units do, and is a name here; write * for a product with {both[0]}, put a"
                 " quantity before a slash in parentheses, or give the number in SI units",
@@ -355,12 +355,12 @@ class _Evaluation:
             return si_value(1.0, unit, "")
         except ModelError as error:
             known = str(error).lstrip(": ")
-            raise _refused(self._text, f"{known}; write * for a product") from None
+            raise _invalid(self._text, f"{known}; write * for a product") from None
 
     def _numbers(self, values: list[object]) -> list[object]:
         for value in values:
             if isinstance(value, str):
-                raise _refused(
+                raise _invalid(
                     self._text,
                     f"{value!r} is a text, not a number; texts are only allowed as function"
                     ' arguments, as in position("P")',
@@ -375,13 +375,13 @@ class _Evaluation:
         try:
             return operator(*values)
         except (*NOT_SYMBOLIC, ZeroDivisionError, OverflowError) as error:
-            raise _refused(self._text, f"cannot be computed: {_first_line(error)}") from None
+            raise _invalid(self._text, f"cannot be computed: {_first_line(error)}") from None
 
     def _component(self, array: Any, indices: list[Any]) -> object:
         array = SX(array)
         sizes = array.shape if array.shape[1] > 1 else array.shape[:1]
         if len(indices) != len(sizes):
-            raise _refused(
+            raise _invalid(
                 self._text,
                 f"a {sizes[0]}×{sizes[1]} matrix needs a row and a column, such as [0, 1]"
                 if len(sizes) == 2
@@ -394,7 +394,7 @@ class _Evaluation:
             place = ", ".join(
                 f"{index:g}" if isinstance(index, float) else str(index) for index in indices
             )
-            raise _refused(
+            raise _invalid(
                 self._text,
                 f"no component [{place}] of {'×'.join(map(str, sizes))}; indices start at 0",
             )
@@ -403,7 +403,7 @@ class _Evaluation:
     def _call(self, name: str, arguments: list[Any]) -> object:
         function = self._scope.functions.get(name) or FUNCTIONS.get(name)
         if function is None:
-            raise _refused(
+            raise _invalid(
                 self._text,
                 str(unknown_name("function", name, {**FUNCTIONS, **self._scope.functions})),
             )
@@ -414,9 +414,9 @@ class _Evaluation:
         try:
             value = function(*arguments)
         except ModelError as error:
-            raise _refused(self._text, str(error)) from None
+            raise _invalid(self._text, str(error)) from None
         except (*NOT_SYMBOLIC, KeyError, ZeroDivisionError, OverflowError) as error:
-            raise _refused(
+            raise _invalid(
                 self._text, f"invalid arguments of {name}: {_first_line(error)}"
             ) from None
         if of_names is not None:
@@ -425,21 +425,21 @@ class _Evaluation:
 
 
 def _size(value: object) -> int:
-    """Number of components of a value."""
+    """Return the number of components of a value."""
     return int(value.numel()) if hasattr(value, "numel") else 1
 
 
 def _products(a: object, b: object) -> int:
-    """Number of multiplications in a @ b."""
+    """Return the number of multiplications in a @ b."""
     return _size(a) * (b.shape[1] if hasattr(b, "shape") and _size(a) > 1 else _size(b))
 
 
 def _stacked(*items: Any) -> SX:
-    """A column vector from numbers, or a matrix from rows."""
+    """Return a column vector from numbers, or a matrix from rows."""
     return ca.vertcat(*[x.T if x.is_column() and x.numel() > 1 else x for x in map(SX, items)])
 
 
-def _refused(text: str, reason: str) -> ModelError:
+def _invalid(text: str, reason: str) -> ModelError:
     return ModelError(f"{_shown(text)}: {reason}", value=text)
 
 
@@ -448,7 +448,9 @@ def _shown(text: str) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """First line of an error of CasADi or Python; a generic text if it only describes internals."""
+    """Return the first line of an error of CasADi or Python; a generic text if it only describes
+    internals.
+    """
     text = (str(error).strip().splitlines() or [""])[0]
     inside = any(
         word in text for word in ("casadi", "::", "GenSharedObject", ".hpp", "argument", "<lambda>")

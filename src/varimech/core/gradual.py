@@ -1,8 +1,8 @@
-"""Expressions that vary no faster than what they depend on.
+"""Detection of expressions that vary no faster than the quantities they depend on.
 
-A product of positions and velocities changes as they do. Whatever is narrow or abrupt beside them (the
-bell of a detent, the comparison of a stop, a reciprocal near its pole) is the result of another
-operation.
+A product of positions and velocities changes as fast as its factors do. Anything narrow or abrupt
+beside them (the bell of a detent, the comparison of a stop, a reciprocal near its pole) is the
+result of another operation.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ GRADUAL = frozenset(
         ca.OP_OUTPUT,
     }
 )
-"""Operations that make nothing narrower than what they are given."""
+"""Operations whose result varies no faster than their operands."""
 
 
 def is_gradual(expressions: Sequence[SX], constant: set[int]) -> bool:
-    """Whether expressions consist of sums and products of their symbols; any operation may act on
-    symbols that are `constant`, given by their hashes.
+    """Return whether expressions consist of sums and products of their symbols. Any operation may
+    act on symbols that are `constant`, given by their hashes.
     """
     everything = ca.densify(ca.veccat(SX(0, 1), *expressions))
     symbols = ca.symvar(everything)

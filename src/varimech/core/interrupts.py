@@ -1,5 +1,5 @@
-"""Deferred Ctrl-C: critical sections postpone it. And cancellation of threads, which never receive
-it: they poll an event.
+"""Deferred Ctrl-C: critical sections postpone it. Cancellation of threads, which never receive
+Ctrl-C: they poll an event.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import FrameType
 
 
 class DeferredInterrupt:
-    """A Ctrl-C that is postponed; `armed` if this thread receives it at all."""
+    """A deferred Ctrl-C; `armed` if this thread receives Ctrl-C at all."""
 
     def __init__(self, previous: Callable[[int, FrameType | None], object], *, armed: bool):
         self._armed = armed

@@ -1,6 +1,6 @@
-"""Values that are computed when first used, without a lock: that of Python 3.11's `cached_property`
-is one for all objects of a class, and stays locked in a process that is forked meanwhile. Threads
-that ask at the same time may compute a value twice, and get the same object.
+"""Values that are computed on first use, without a lock. The lock of Python 3.11's
+`cached_property` is shared by all objects of a class, and stays locked in a process that is forked
+meanwhile. Threads that ask at the same time may compute a value twice, and get the same object.
 """
 
 from __future__ import annotations

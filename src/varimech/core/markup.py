@@ -1,5 +1,5 @@
-"""What is shown: tables and pictures as HTML in notebooks, with a promise that showing a thing
-never fails; numbers of things in words.
+"""Tables and pictures as HTML for notebooks, with the guarantee that displaying an object never
+fails; counts in words.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from html import escape
 from numbers import Real
 
 MOST_ROWS = 40
-"""Rows of a table that are shown."""
+"""Largest number of rows that are shown of a table."""
 
 
 class Displayed:
-    """A thing that notebooks show: `_display` says how; should that fail, its text is shown."""
+    """An object that notebooks display: `_display` returns its HTML; if that fails, its `repr` is
+    shown.
+    """
 
     def _display(self) -> str:
-        """HTML."""
+        """Return the HTML."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -24,7 +26,7 @@ class Displayed:
 
 
 def shown(thing: object, display: Callable[[], str]) -> str:
-    """A thing as HTML; should that fail, its text is shown."""
+    """Return an object as HTML, or its `repr` if that fails."""
     try:
         return display()
     # a cell whose computation went well must not end with an error of its picture
@@ -33,7 +35,9 @@ def shown(thing: object, display: Callable[[], str]) -> str:
 
 
 def html_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table, of long ones the beginning; numbers to the right, with six digits."""
+    """Return an HTML table with at most `MOST_ROWS` rows; numbers are right-aligned, with six
+    digits.
+    """
     cells = "".join(f"<tr>{''.join(_cell(x) for x in row)}</tr>" for row in rows[:MOST_ROWS])
     if len(rows) > MOST_ROWS:
         cells += f'<tr><td colspan="{len(head)}">… {len(rows) - MOST_ROWS} more</td></tr>'
@@ -42,12 +46,12 @@ def html_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text as it is."""
+    """Return preformatted text."""
     return f'<pre style="white-space:pre-wrap">{escape(text)}</pre>'
 
 
 def html_heading(title: str, rest: str = "") -> str:
-    """A title, and what is said beside it."""
+    """Return a bold title followed by further text."""
     return f"<p><b>{escape(title)}</b>{f' · {escape(rest)}' if rest else ''}</p>"
 
 
@@ -58,5 +62,5 @@ def _cell(value: object) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """A number of things in words."""
+    """Return a count with the singular or plural of its noun."""
     return f"{count:,} {one if count == 1 else many}"

@@ -20,7 +20,7 @@ from .symbols import NOT_SYMBOLIC, SX, wedge
 
 
 def _checked(function: Callable[..., SX]) -> Callable[..., SX]:
-    """The function with its arguments converted to expressions and with descriptive errors."""
+    """Wrap a function: convert its arguments to expressions, and describe errors."""
     name, signature = function.__name__, inspect.signature(function)
 
     @wraps(function)
@@ -46,7 +46,7 @@ def _checked(function: Callable[..., SX]) -> Callable[..., SX]:
 
 
 def _expression(name: str, value: Any) -> Any:
-    """A number, a vector of numbers, or an expression."""
+    """Return a number, a vector of numbers, or an expression."""
     if isinstance(value, Real):
         return float(value)
     if isinstance(value, (list, tuple)):
@@ -64,7 +64,7 @@ def _expression(name: str, value: Any) -> Any:
 
 
 def _stacked(name: str, values: Sequence[object]) -> SX:
-    """A column vector from numbers, or a matrix from rows."""
+    """Return a column vector from numbers, or a matrix from rows."""
     rows = [
         _expression(name, x).T if isinstance(x, (list, tuple)) else _expression(name, x)
         for x in values
@@ -84,7 +84,7 @@ Returns:
 
 
 def _of_one(name: str, function: Callable[[SX], SX], description: str) -> Callable[..., SX]:
-    """A function of one argument, entry by entry, under its public name."""
+    """Create a function of one argument, evaluated entry by entry, under its public name."""
 
     def call(x: SX) -> SX:
         return function(x)

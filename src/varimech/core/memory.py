@@ -1,4 +1,4 @@
-"""Available memory, and an early error for what would exceed it."""
+"""Available memory, and an early error for arrays that would exceed it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ LITTLE = 1e6
 """Number of values (8 MB) that is always accepted, so that small runs need no system call."""
 
 
-def check_memory(what: str, numbers: float, remedy: Text) -> None:
+def check_memory(array: str, numbers: float, remedy: Text) -> None:
     """Raise an error if an array would exceed the available memory.
 
     Args:
-        what: the array, as the beginning of a sentence: "chunk = 1000000000 samples of 3
+        array: the array, as the beginning of a sentence: "chunk = 1000000000 samples of 3
             parameters".
         numbers: its size in numbers of eight bytes.
         remedy: what the caller can change, in the caller's interface.
@@ -30,7 +30,7 @@ def check_memory(what: str, numbers: float, remedy: Text) -> None:
     """
     if numbers > LITTLE and 8.0 * numbers > (most := memory_bytes()):
         problem = (
-            f"{what} needs {8e-9 * numbers:.3g} GB of memory, and {1e-9 * most:.3g} GB are"
+            f"{array} needs {8e-9 * numbers:.3g} GB of memory, and {1e-9 * most:.3g} GB are"
             " available to this process"
         )
         raise ModelError(problem, remedy=remedy)

@@ -19,7 +19,7 @@ from string import Formatter
 from typing import Any
 
 BARE = object()
-"""Value of an argument that is named alone."""
+"""Value of an argument that is named without a value."""
 
 
 class Call:
@@ -32,14 +32,14 @@ class Call:
 
 @dataclass(frozen=True)
 class PerInterface:
-    """Something that Python and model files write in different ways."""
+    """A text that Python and model files write in different ways."""
 
     python: str
     file: str
 
 
 class PythonSyntax:
-    """How an interface writes arguments and calls: here, Python."""
+    """Syntax in which an interface writes arguments and calls; this one is Python's."""
 
     def argument(self, name: str, value: object = BARE) -> str:
         """An argument, with its value if there is one: `tolerance=`, `tolerance=1e-6`."""
@@ -56,7 +56,7 @@ class PythonSyntax:
         return f"{call.method}({', '.join([*rest, *named])})"
 
     def per_interface(self, text: PerInterface) -> str:
-        """What is written in different ways."""
+        """Return the text of this interface."""
         return text.python
 
     def __repr__(self) -> str:
@@ -64,12 +64,12 @@ class PythonSyntax:
 
 
 STANDS_ALONE = ("start", "body", "bar")
-"""Methods whose arguments all have names."""
+"""Methods all of whose arguments are keywords."""
 PYTHON = PythonSyntax()
 
 
 class Message:
-    """Text with arguments of the interface in it."""
+    """A message template with arguments that each interface writes in its own syntax."""
 
     def __init__(self, template: str, /, *values: object, **arguments: object):
         self.template = template
@@ -77,7 +77,7 @@ class Message:
         self.arguments = arguments
 
     def text(self, syntax: PythonSyntax) -> str:
-        """As an interface writes it."""
+        """Return the message in the syntax of an interface."""
         values = [rendered(value, syntax) for value in self.values]
         return Formatter().vformat(self.template, values, _Arguments(self.arguments, syntax))
 
@@ -89,7 +89,7 @@ Text = str | Message
 
 
 def rendered(value: object, syntax: PythonSyntax) -> Any:
-    """A message or a part of one as text; other values as they are."""
+    """Render a message or a part of one; return other values unchanged."""
     if isinstance(value, Message):
         return value.text(syntax)
     if isinstance(value, Call):
@@ -98,7 +98,7 @@ def rendered(value: object, syntax: PythonSyntax) -> Any:
 
 
 class _Arguments(dict[str, object]):
-    """Arguments by name, as an interface writes them."""
+    """Arguments by name, in the syntax of an interface."""
 
     def __init__(self, arguments: Mapping[str, object], syntax: PythonSyntax):
         super().__init__({n: syntax.argument(n, value) for n, value in arguments.items()})
@@ -109,7 +109,7 @@ class _Arguments(dict[str, object]):
 
 
 def alternatives(value: object, *, quoted: bool) -> str:
-    """A value, or several to choose from, as code or in plain."""
+    """Return a value, or several to choose from, as code or as plain text."""
     several = value if isinstance(value, tuple) else (value,)
     return " or ".join(_code(each, quoted) for each in several)
 
@@ -137,13 +137,13 @@ def _numpy_text(value: Any) -> str:
 
 
 def shortened(value: object, most: int = 120) -> str:
-    """What the user gave, as code, of long values the beginning."""
+    """Return the user's value as code, long values truncated."""
     text = _numpy_text(value) if type(value).__module__ == "numpy" else repr(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def first_and_last(texts: Sequence[str], most: int) -> list[str]:
-    """The first and the last of many texts, with the number left out between them."""
+    """Return the first and the last of many texts, with the number of omitted ones between them."""
     if len(texts) <= most:
         return list(texts)
     ends = (most - 1) // 2

@@ -1,5 +1,5 @@
 """Names that are valid everywhere: in files, tables, drawings, expressions, reports and generated
-source; things that have one; and texts within C comments.
+source; a base class for named objects; and texts within C comments.
 """
 
 from __future__ import annotations
@@ -87,13 +87,13 @@ def comment_text(text: str) -> str:
 
 
 class Named:
-    """A thing of a mechanism that has a name; `details` follow the name where it is printed."""
+    """Base class of the named parts of a mechanism; `details` follow the name in `repr`."""
 
     name: str
 
     @property
     def details(self) -> str:
-        """What `repr` shows beside the name."""
+        """Text that `repr` shows after the name."""
         return ""
 
     def __repr__(self) -> str:

@@ -1,14 +1,15 @@
-"""Piecewise polynomials of tables, in symbols.
+"""Piecewise polynomials of tables, as symbolic expressions.
 
     f(x) = Σ_k c_ik (x − x_i)^k,     x_i ≤ x < x_{i+1}
 
-All coefficients of a piece are selected first, and the polynomial is evaluated once: derivatives of any
-order have the same selection in common, and are exact at x_i, too. Whether x has passed x_i is stated as
-¬max(x_i − x, 0), which other packages read as a kink (steps end there), not as a jump (`sensitivity/
-smoothness`, `solving/time_resolution`).
+All coefficients of a piece are selected first, and the polynomial is evaluated once: derivatives of
+any order share the selection, and are exact at x_i, too. Whether x has passed x_i is stated as
+¬max(x_i − x, 0), which other packages read as a kink (steps end there), not as a jump
+(`sensitivity/smoothness`, `solving/time_resolution`).
 
-Tried and rejected: Σ_i p_i(min(max(x, x_i), x_{i+1})). CasADi takes the mean of both sides as derivative
-where two arguments of min and max are equal, so second derivatives at x_i are half of what they should be.
+Tried and rejected: Σ_i p_i(min(max(x, x_i), x_{i+1})). CasADi takes the mean of both sides as
+derivative where two arguments of min and max are equal, so second derivatives at x_i are half of
+their correct value.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .symbols import SX
 Values = Sequence[Any] | np.ndarray
 """Numbers, or scalar expressions."""
 MARGIN = 1e-9
-"""Share of a table's range by which an argument may leave it where that is refused: the time of a
+"""Share of a table's range by which an argument may leave it under outside="error": the time of a
 stage is rounded, so a run to the last row would end outside of it.
 """
 
@@ -36,14 +37,14 @@ class Pieces:
     """Polynomials, from left to right."""
 
     breaks: list[float]
-    """Where each but the first begins."""
+    """Argument at which each piece but the first begins."""
     origins: list[float]
     coefficients: list[list[Any]]
-    """Of (x − origin)^k, k = 0, 1, …; those that are left out are zero."""
+    """Coefficients of (x − origin)^k, k = 0, 1, …; omitted ones are zero."""
 
 
 class Selection:
-    """The piece that an argument is in."""
+    """The piece that contains an argument."""
 
     def __init__(self, x: SX, pieces: Pieces):
         after = [ca.logic_not(ca.fmax(b - x, 0)) for b in pieces.breaks]
@@ -51,19 +52,23 @@ class Selection:
         if after:
             inner = [a - b for a, b in pairwise(after)]
             self._chosen = [ca.logic_not(after[0]), *inner, after[-1]]
-        self._offset = x - self._of(pieces.origins)
+        self._offset = x - self._selected(pieces.origins)
 
     def value(self, pieces: Pieces) -> SX:
-        """The polynomial of this piece; other pieces may have other coefficients, not origins."""
+        """Evaluate the polynomial of this piece. Other `pieces` may have other coefficients, but
+        the same breaks and origins.
+        """
         degree = max(map(len, pieces.coefficients)) - 1
         total = SX(0)
         for k in range(degree, -1, -1):
             column = [c[k] if k < len(c) else 0.0 for c in pieces.coefficients]
-            total = self._of(column) + self._offset * total
+            total = self._selected(column) + self._offset * total
         return total
 
-    def _of(self, values: Sequence[Any]) -> SX:
-        """The value of the chosen piece: a sum of which all other terms are zero, so it is exact."""
+    def _selected(self, values: Sequence[Any]) -> SX:
+        """Return the value of the selected piece: a sum of which all other terms are zero, so it is
+        exact.
+        """
         if len({v for v in values if isinstance(v, float)}) == 1 and not any(
             isinstance(v, SX) for v in values
         ):
@@ -77,14 +82,14 @@ class Selection:
 
 
 def pieces_of(x: np.ndarray, y: Values, kind: str, outside: str, ends: str) -> Pieces:
-    """The polynomials through the points of a table, with those outside of its range.
+    """Return the polynomials through the points of a table, and those outside of its range.
 
     Args:
-        x: increasing.
-        y: numbers or expressions.
+        x: arguments, increasing.
+        y: values, numbers or expressions.
         kind: "linear", "pchip" or "cubic".
         outside: "linear", "hold", "error" or "repeat".
-        ends: conditions of a cubic spline at its ends.
+        ends: end conditions of a cubic spline.
     """
     v = [value if isinstance(value, SX) else float(value) for value in y]
     h = np.diff(x).tolist()
@@ -112,22 +117,26 @@ def pieces_of(x: np.ndarray, y: Values, kind: str, outside: str, ends: str) -> P
 
 
 def wrapped_argument(x: SX, grid: np.ndarray) -> SX:
-    """The same argument, by whole periods, within the range of a table that repeats."""
+    """Shift the argument by whole periods into the range of a table that repeats."""
     period = float(grid[-1] - grid[0])
     return x - period * ca.floor((x - float(grid[0])) / period)
 
 
 def _hermite(a: Any, slope: Any, next_slope: Any, δ: Any, h: float) -> list[Any]:
-    """Coefficients of the cubic with given values and slopes at both ends, as SciPy has them."""
+    """Return the coefficients of the cubic with given values and slopes at both ends, in SciPy's
+    order.
+    """
     t = (slope + next_slope - 2 * δ) / h
     return [a, slope, (δ - slope) / h - t, t / h]
 
 
 def _slopes(x: np.ndarray, v: list[Any], kind: str, outside: str, ends: str) -> list[Any]:
-    """Derivatives at the points: SciPy's for numbers; expressions of the values otherwise."""
+    """Return the derivatives at the points: SciPy's for numbers, expressions of the values
+    otherwise.
+    """
     if kind == "cubic":
         return _spline_slopes(x, v, ends)
-    if outside == "repeat":  # two more points on each side, of the neighbouring periods
+    if outside == "repeat":  # add two points on each side, of the neighbouring periods
         period, size = x[-1] - x[0], x.size
         around = np.concatenate([x[-3:-1] - period, x, x[1:3] + period])
         return _pchip_slopes(around, [*v[-3:-1], *v, *v[1:3]])[2 : 2 + size]
@@ -135,7 +144,7 @@ def _slopes(x: np.ndarray, v: list[Any], kind: str, outside: str, ends: str) -> 
 
 
 def _spline_slopes(x: np.ndarray, v: list[Any], ends: str) -> list[Any]:
-    """They are linear in the values."""
+    """Return the slopes of a cubic spline, which are linear in its values."""
     from scipy.interpolate import CubicSpline  # slow to import, and rarely needed
 
     def at_points(columns: np.ndarray) -> np.ndarray:
@@ -157,8 +166,9 @@ def _spline_slopes(x: np.ndarray, v: list[Any], ends: str) -> list[Any]:
 
 
 def _pchip_slopes(x: np.ndarray, v: list[Any]) -> list[Any]:
-    """Weighted harmonic means of neighbouring slopes, zero at extrema (F. N. Fritsch and J. Butland, SIAM
-    J. Sci. Stat. Comput. 5 (1984) 300-304), and of three points at the ends.
+    """Return the slopes of PCHIP: weighted harmonic means of the slopes of neighbouring intervals,
+    zero at extrema (F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984) 300-304); at
+    the ends, slopes of a parabola through three points.
     """
     if not any(isinstance(value, SX) for value in v):
         from scipy.interpolate import PchipInterpolator  # slow to import, and rarely needed
@@ -174,7 +184,9 @@ def _pchip_slopes(x: np.ndarray, v: list[Any]) -> list[Any]:
 
 
 def _mean(a: SX, b: SX, h: float, after: float) -> SX:
-    """(w₁ + w₂)/(w₁/a + w₂/b) where both have the same sign, otherwise 0; without a division by 0."""
+    """Return (w₁ + w₂)/(w₁/a + w₂/b) where a and b have the same sign, otherwise 0; it never
+    divides by 0.
+    """
     first, second = 2 * after + h, after + 2 * h
     product = ca.fmax(a * b, 0)
     none = ca.logic_not(product)
@@ -183,6 +195,6 @@ def _mean(a: SX, b: SX, h: float, after: float) -> SX:
 
 
 def _end(a: SX, b: SX, h: float, after: float) -> SX:
-    """The slope of a parabola through three points, kept between 0 and 3 a."""
+    """Return the slope of a parabola through three points at an end, limited to between 0 and 3 a."""
     slope = ((2 * h + after) * a - h * b) / (h + after)
     return ca.fmin(ca.fmax(slope, ca.fmin(3 * a, 0)), ca.fmax(3 * a, 0))

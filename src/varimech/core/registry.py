@@ -1,9 +1,9 @@
 """Registries by name, to which other packages may add.
 
 A package offers elements, integrators and formulations by an entry point of the group
-`varimech.plugins` that names a module; the module registers them when it is imported. It is
-imported when a name is not known, and by `varimech methods` and `varimech schema`, so that model
-files and commands can use what it offers.
+`varimech.plugins` that names a module; the module registers them when it is imported. Modules are
+imported when an unknown name is looked up, and by `varimech methods` and `varimech schema`, so that
+model files and commands can use these schemes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Protocol, TypeVar
 from .errors import ModelError, unknown_name
 
 GROUP = "varimech.plugins"
-"""The group of entry points of packages that extend Varimech."""
+"""Group of entry points of packages that extend Varimech."""
 
 T = TypeVar("T")
 
 
 class Scheme(Protocol):
-    """What every formulation, integrator and set of coordinates states of itself."""
+    """Properties common to every formulation, integrator and coordinate system."""
 
     @property
     @abstractmethod
@@ -46,11 +46,11 @@ S = TypeVar("S", bound=Scheme)
 
 
 class Registry(dict[str, T]):
-    """Things of one kind by name.
+    """Objects of one kind by name.
 
     Args:
         kind: their kind, for messages: "integrator".
-        built_in: those of Varimech.
+        built_in: Varimech's own objects of this kind.
     """
 
     def __init__(self, kind: str, built_in: Mapping[str, T]):
@@ -58,21 +58,21 @@ class Registry(dict[str, T]):
         self.kind = kind
 
     def find(self, name: str) -> T | None:
-        """The thing of this name, also if an installed package offers it; None if there is none."""
+        """Return the object with this name, importing plugins if necessary; None if there is none."""
         if name not in self:
             load_plugins()
         return self.get(name)
 
     def register(self, name: object, thing: T, faults: Sequence[str]) -> T:
-        """Add a thing under its name.
+        """Add an object under its name.
 
         Args:
             name: its name, a text.
-            thing: what is added.
-            faults: what is wrong with it, if anything.
+            thing: the object.
+            faults: descriptions of what is wrong with it, if anything.
 
         Returns:
-            The thing.
+            The object.
 
         Raises:
             ModelError: if anything is wrong with it, or its name is taken.
@@ -84,20 +84,20 @@ class Registry(dict[str, T]):
                 problem, element=label, value=thing, remedy="docs/extending.md shows an example"
             )
         assert isinstance(name, str)
-        if (there := self.get(name)) is not None:
-            problem = f"is registered already ({described(there)})"
+        if (existing := self.get(name)) is not None:
+            problem = f"is registered already ({described(existing)})"
             raise ModelError(problem, element=label, value=thing, remedy="choose another name")
         self[name] = thing
         return thing
 
 
 class SchemeRegistry(Registry[S]):
-    """Formulations or integrators by name.
+    """Formulations, integrators or coordinate systems by name.
 
     Args:
         kind: their kind, for messages: "integrator".
-        built_in: those of Varimech.
-        faults: what is missing in a scheme, or contradicts itself.
+        built_in: Varimech's own schemes.
+        faults: function that lists what a scheme lacks or where it contradicts itself.
         constructed: an example of a scheme that is given as an object, for messages.
     """
 
@@ -112,13 +112,13 @@ class SchemeRegistry(Registry[S]):
         self._faults, self._constructed = faults, constructed
 
     def add(self, scheme: S) -> S:
-        """Register a scheme that has no faults and states what it suits."""
+        """Register a scheme that has no faults and a recommended use (`suits`)."""
         suits = getattr(scheme, "suits", "")
         purpose = [] if suits else [f"suits = {suits!r} must be a text: what it is suited for"]
         return self.register(getattr(scheme, "name", None), scheme, self._faults(scheme) or purpose)
 
     def choose(self, scheme: str | S) -> S:
-        """A scheme by name, or as given; objects that are not registered are checked here."""
+        """Return a scheme by name, or the given object; unregistered objects are checked here."""
         if isinstance(scheme, str):
             if (known := self.find(scheme)) is not None:
                 return known
@@ -131,15 +131,15 @@ class SchemeRegistry(Registry[S]):
 
 
 def described(thing: object) -> str:
-    """A class by its module and name, an object by its class."""
+    """Describe a class by its module and name, an object by its class."""
     if isinstance(thing, type):
         return f"{thing.__module__}.{thing.__qualname__}"
     return "None" if thing is None else f"{type(thing).__name__}(…)"
 
 
 def lacking(scheme: object, names: Sequence[str]) -> list[str]:
-    """What a scheme lacks of what every one must have: its facts, texts among them, and a hash by
-    which its programs are found again.
+    """List the required attributes that a scheme lacks, those that must be texts and are not, and a
+    missing hash, by which cached programs are looked up.
     """
     if isinstance(scheme, type):
         return [f"it is a class: register an object, {scheme.__name__}(…)"]

@@ -24,14 +24,14 @@ DEFAULT_OUTPUTS = 500
 LONGEST = 0.02
 """Longest adaptive step, as a share of the duration, unless given: shorter events may be missed."""
 LONGEST_GRADUAL = 0.04
-"""The same where forces and integrands vary no faster than the motion, so that the error estimate
-sees everything but singular positions: with 0.05, the N four-bar in relative coordinates passes one
+"""`LONGEST` where forces and integrands vary no faster than the motion, so that the error estimate
+misses nothing but singular positions: with 0.05, the N four-bar in relative coordinates passes one
 with an error of 13 tolerances.
 """
 SMALLEST_TOLERANCE = 1e-13
 """Smallest relative tolerance, near the rounding error of double precision."""
 MOST_STEPS, MOST_STORED = 1e12, 1e7
-"""Most steps, and most stored states, of one run."""
+"""Largest numbers of steps and of stored states of one run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +44,12 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class Passages:
-    """Given steps that pass an event, and the data by which they do."""
+    """Given steps that pass an event, and the data of each event."""
 
     numbers: np.ndarray
-    """For each step end the number of its row, from 1 on, or 0."""
+    """For each step end the row of its event, counted from 1; 0 for steps that pass none."""
     rows: np.ndarray
-    """(passage, datum)"""
+    """Data of the events, (event, datum)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Schedule:
     step: float = 0.0
     """Length of equal steps; 0 for chosen or given steps."""
     steps: int = 0
-    """Number of steps, if it is known in advance."""
+    """Number of steps; 0 if it is not known in advance."""
     every: int = 1
     """Store every n-th state and the last one; `outputs` takes precedence."""
     tolerance: float = 0.0
@@ -68,32 +68,33 @@ class Schedule:
     outputs: np.ndarray | None = None
     """Output times, from 0 to the duration."""
     at_steps: bool = False
-    """Whether only ends of steps are stored, the first at or after each output time: they take no
-    evaluation beside those of the steps.
+    """Whether states are stored at ends of steps only, the first one at or after each output time:
+    they need no evaluation beyond those of the steps.
     """
     ends: np.ndarray | None = None
     """Given step ends, from 0 to the duration."""
     triggers: np.ndarray | None = None
-    """With given step ends, which of them are events (`Trajectory.triggers`)."""
+    """With given step ends, the step ends that are events (`Trajectory.triggers`)."""
     passages: Passages | None = None
-    """With given step ends, those that pass an event by a map of the state."""
+    """With given step ends, those that pass an event by an event map of the state."""
     given_tolerance: float = 0.0
-    """Tolerance by which given steps were chosen."""
+    """Tolerance with which the given steps were chosen."""
     longest_step: float = math.inf
     """Longest chosen step."""
     longest_share: float = LONGEST
-    """The same as a share of the duration."""
+    """Longest chosen step, as a share of the duration."""
     pieces: Pieces | None = None
     """Pieces with their own step limits, if the model has explicit functions of time that need
     them.
     """
     probes: np.ndarray | None = None
-    """Sampling times of explicit functions of time, followed by the duration that
-    each represents.
+    """Sampling times of explicit functions of time, followed by the duration that each represents.
     """
 
     def passage(self, step: int) -> np.ndarray | None:
-        """Data of a step that passes an event, by the number of its end; None for other steps."""
+        """Return the data of a step that passes an event, by the number of its end; None for other
+        steps.
+        """
         number = 0 if self.passages is None else int(self.passages.numbers[step])
         return self.passages.rows[number - 1] if self.passages is not None and number else None
 
@@ -104,8 +105,8 @@ class Schedule:
 
     @property
     def rest_tolerance(self) -> float:
-        """Share of the largest speed below which an impact has no restitution, so that impacts
-        which accumulate end in contact: the tolerance.
+        """Share of the largest speed below which an impact has no restitution, so that accumulating
+        impacts end in permanent contact: the tolerance.
         """
         return self.tolerance or self.given_tolerance or DEFAULT_TOLERANCE
 
@@ -135,7 +136,7 @@ class Schedule:
         return np.arange(self.steps + 1) * self.step if self.ends is None else self.ends
 
     def replayed(self, ends: np.ndarray, triggers: np.ndarray | None = None) -> Schedule:
-        """The same schedule with the step ends, and events, of another run."""
+        """Return this schedule with the step ends, and events, of another run."""
         return replace(
             self,
             triggers=triggers,
@@ -149,7 +150,7 @@ class Schedule:
         )
 
     def until(self, time: float) -> Schedule:
-        """The same schedule up to a time, which is its last output time."""
+        """Return this schedule up to a time, which becomes its last output time."""
         if self.outputs is None or time == self.duration:
             return self
         return replace(
@@ -157,17 +158,17 @@ class Schedule:
         )
 
     def stored_at_steps(self) -> Schedule:
-        """The same schedule with states stored at ends of steps, not between them."""
+        """Return this schedule with states stored at ends of steps, not between them."""
         return replace(self, at_steps=self.outputs is not None)
 
     def last_only(self) -> Schedule:
-        """The same schedule with only the initial and the final state stored."""
+        """Return this schedule with only the initial and the final state stored."""
         if self.outputs is not None:
             return replace(self, outputs=np.array([0.0, self.duration]))
         return replace(self, every=self.steps)
 
     def shortened(self) -> Schedule:
-        """A schedule of the same kind with a very short duration."""
+        """Return a schedule of the same kind with a very short duration."""
         if self.tolerance:
             end = 1e-6 * self.duration
             return replace(

@@ -1,4 +1,4 @@
-"""Symbols in which equations are stated: CasADi's scalar expressions."""
+"""CasADi's scalar expressions, in which all equations are stated, and operations on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def symbols_in(*expressions: SX) -> set[int]:
 
 
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of SX whose expressions are built once for each combination of argument shapes:
+    """Build the expressions of a function of SX once for each combination of argument shapes:
     repeated calls are ten times faster.
     """
     built: dict[tuple[tuple[int, int], ...], tuple[ca.Function, bool]] = {}
@@ -81,18 +81,18 @@ def replayed(
 
 
 def wedge(a: SX, b: SX) -> SX:
-    """a × b: a scalar in the plane, a vector in space."""
+    """Return a × b: a scalar in the plane, a vector in space."""
     return a[0] * b[1] - a[1] * b[0] if a.numel() == 2 else ca.cross(a, b)
 
 
 def wrapped(angle: SX) -> SX:
-    """The same angle in (−π, π], smooth inside."""
+    """Return the equivalent angle in (−π, π], smooth inside."""
     return ca.atan2(ca.sin(angle), ca.cos(angle))
 
 
 def without_repetitions(arguments: list[SX], results: list[SX]) -> list[SX]:
-    """Results of arguments with common subexpressions eliminated, unless there are so many that
-    bytecode without them is made faster.
+    """Eliminate common subexpressions of results, unless there are so many instructions that
+    bytecode without repetitions is faster to build.
     """
     count = ca.Function("count", arguments, results).n_instructions()
     return list(ca.cse(results)) if count <= CSE_LONGEST else results

@@ -12,12 +12,12 @@ import numpy as np
 from .errors import ModelError, unknown_name
 
 LARGEST = 20_000_000
-"""Bytes of a file at most: far more than a table may have values."""
+"""Largest file that is read (bytes): far more than a table may have values."""
 Path_ = str | PathLike[str]
 
 
 def read_columns(path: Path_, columns: Sequence[str | int]) -> tuple[np.ndarray, np.ndarray, None]:
-    """Two columns of a file, by names in its first row or by numbers."""
+    """Read two columns of a file, by names in its first row or by numbers."""
     if isinstance(columns, str) or len(columns) != 2:
         raise ModelError(
             "",
@@ -33,13 +33,13 @@ def read_columns(path: Path_, columns: Sequence[str | int]) -> tuple[np.ndarray,
 
 
 def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """All of a file: two columns, or a grid."""
+    """Read a whole file: two columns, or a grid."""
     head, rows = _rows(path)
     count = len(rows[0][1])
     if count == 2:
         return read_columns(path, (0, 1))
     if count < 2:
-        raise _refused(path, f"line {rows[0][0]} has one column", "a table has x and y")
+        raise _invalid(path, f"line {rows[0][0]} has one column", "a table has x and y")
     names = head
     if head is None:
         (line, head), rows = rows[0], rows[1:]
@@ -49,9 +49,9 @@ def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         y = np.array([float(cell) for cell in head[1:]])
     except ValueError:
         remedy = f"choose two of {', '.join(head)} by columns=, or put numbers into the first row"
-        raise _refused(path, f"has {count} columns", remedy) from None
+        raise _invalid(path, f"has {count} columns", remedy) from None
     if not rows:
-        raise _refused(path, f"has one row, line {line}", "a table has two or more")
+        raise _invalid(path, f"has one row, line {line}", "a table has two or more")
     numbers = np.array(
         [[_number(path, at, row, k, names) for k in range(count)] for at, row in rows]
     )
@@ -59,34 +59,34 @@ def read_grid(path: Path_) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
 
 
 def _rows(path: Path_) -> tuple[list[str] | None, list[tuple[int, list[str]]]]:
-    """The names of columns, if there are any, and all other rows with their lines."""
+    """Return the column names, if there are any, and all other rows with their line numbers."""
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST:
-            raise _refused(path, "is too large", f"at most {LARGEST:,} bytes are read")
+            raise _invalid(path, "is too large", f"at most {LARGEST:,} bytes are read")
         text = file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise _refused(path, f"cannot be read: {error.strerror}", "give a CSV file") from None
+        raise _invalid(path, f"cannot be read: {error.strerror}", "give a CSV file") from None
     except UnicodeDecodeError:
-        raise _refused(path, "is not a text in UTF-8", "give a CSV file") from None
+        raise _invalid(path, "is not a text in UTF-8", "give a CSV file") from None
     lines = [
         (k, line)
         for k, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
-        raise _refused(path, "is empty", "give a CSV file with the columns x and y")
+        raise _invalid(path, "is empty", "give a CSV file with the columns x and y")
     between = next((sign for sign in ";\t," if sign in lines[0][1]), None)
     rows = [(k, _cells(line, between)) for k, line in lines]
     wrong = next(((k, row) for k, row in rows if len(row) != len(rows[0][1])), None)
     if wrong is not None:
         problem = f"line {wrong[0]} has {len(wrong[1])} columns, the first {len(rows[0][1])}"
-        raise _refused(path, problem, "give all of them the same number")
+        raise _invalid(path, problem, "give all of them the same number")
     head = rows[0][1]
     if all(map(_is_number, head[1:])) and (_is_number(head[0]) or len(head) > 2):
         return None, rows
     if len(rows) == 1:
-        raise _refused(path, "has no row of numbers", "a table has two or more")
+        raise _invalid(path, "has no row of numbers", "a table has two or more")
     return head, rows[1:]
 
 
@@ -113,7 +113,7 @@ def _place(path: Path_, column: str | int, head: list[str] | None, count: int) -
     if isinstance(column, bool) or not 0 <= column < count:
         known = f": {', '.join(head)}" if head else ""
         remedy = f"the first column is 0, the last one {count - 1}{known}"
-        raise _refused(path, f"has no column {column!r}", remedy)
+        raise _invalid(path, f"has no column {column!r}", remedy)
     return column
 
 
@@ -123,8 +123,8 @@ def _number(path: Path_, line: int, row: list[str], k: int, head: list[str] | No
     except ValueError:
         remedy = "write a decimal point" if "," in row[k] else "give a number there"
         column = f"column {k + 1} of {len(row)}" if head is None else f"column {head[k]!r}"
-        raise _refused(path, f"line {line}, {column}: {row[k]!r} is not a number", remedy) from None
+        raise _invalid(path, f"line {line}, {column}: {row[k]!r} is not a number", remedy) from None
 
 
-def _refused(path: Path_, problem: str, remedy: str) -> ModelError:
+def _invalid(path: Path_, problem: str, remedy: str) -> ModelError:
     return ModelError(f"{str(path)!r} {problem}", element="table", remedy=remedy)

@@ -24,22 +24,34 @@ Kind = Literal["linear", "pchip", "cubic"]
 Outside = Literal["linear", "hold", "repeat", "error"]
 Ends = Literal["not-a-knot", "natural", "clamped", "periodic"]
 MOST = 20_000
-"""Values of a table at most: evaluation takes some ten operations for each, whatever the argument."""
+"""Largest number of values of a table: an evaluation takes some ten operations for each, whatever
+the argument.
+"""
 SAME = 1e-12
-"""Difference of the first and last value of a table that repeats, by its range: files are rounded."""
+"""A function through the points of a table; created by `varimech.table`. Call it with numbers,
+arrays, parameters or state quantities.
+
+Attributes:
+    x: arguments, increasing.
+    y: values at x; in a table of two variables, the second arguments.
+    z: values at x and y of a table of two variables, otherwise None.
+    kind: kind of interpolation.
+    outside: extrapolation outside of the range, for each variable.
+    ends: end conditions of a cubic spline.
+"""
 
 
 class Table:
-    """A function through the points of a table; made by `varimech.table`. Call it with numbers, arrays,
-    parameters or state quantities.
+    """A function through the points of a table; created by `varimech.table`. Call it with numbers,
+    arrays, parameters or state quantities.
 
     Attributes:
         x: arguments, increasing.
-        y: values at them; the second arguments of a table in two variables.
-        z: values by x and y of a table in two variables, otherwise None.
-        kind: how it is interpolated.
-        outside: what it is outside of its range, for each variable.
-        ends: conditions of a cubic spline at its ends.
+        y: values at x; in a table of two variables, the second arguments.
+        z: values at x and y of a table of two variables, otherwise None.
+        kind: kind of interpolation.
+        outside: extrapolation outside of the range, for each variable.
+        ends: end conditions of a cubic spline.
     """
 
     def __init__(
@@ -72,7 +84,7 @@ class Table:
 
     @property
     def values(self) -> np.ndarray:
-        """What it interpolates: y, or z of a table in two variables."""
+        """Interpolated values: y, or z of a table of two variables."""
         return self.y if self.z is None else self.z
 
     def _checked_outside(self, outside: object) -> tuple[str, ...]:
@@ -87,7 +99,7 @@ class Table:
         return words
 
     def _check_repeating(self, axis: int) -> None:
-        """The first and the last value are the same."""
+        """Check that the first and the last value are equal."""
         first, last = (np.take(self.values, k, axis=axis).ravel() for k in (0, -1))
         if self.values.dtype == object:
             same = all(_is_same(a, b) for a, b in zip(first, last, strict=True))
@@ -114,18 +126,18 @@ class Table:
         return ends
 
     def __call__(self, x: object, y: object = None, /) -> Any:
-        """The value for an argument, or for two of a table in two variables.
+        """Evaluate the table.
 
         Args:
             x: number, array, or expression.
-            y: the second one of a table in two variables.
+            y: second argument of a table of two variables.
 
         Returns:
             A float or an array for numbers, otherwise an expression, entry by entry.
 
         Raises:
-            ModelError: for numbers outside of a table with `outside="error"`, and for a wrong number of
-                arguments.
+            ModelError: for numbers outside of a table with `outside="error"`, and for a wrong
+                number of arguments.
         """
         given = (x,) if y is None else (x, y)
         if len(given) != len(self._grids):
@@ -136,10 +148,10 @@ class Table:
             return self._entry_by_entry([SX(value) for value in expressions])
         arrays = np.broadcast_arrays(*expressions)
         self._check_range(arrays)
-        found = np.array(self._function(*[a.reshape(1, -1) for a in arrays])).reshape(
+        interpolated = np.array(self._function(*[a.reshape(1, -1) for a in arrays])).reshape(
             arrays[0].shape
         )
-        return float(found) if found.ndim == 0 else found
+        return float(interpolated) if interpolated.ndim == 0 else interpolated
 
     def _entry_by_entry(self, arguments: list[SX]) -> SX:
         shape = max((a.shape for a in arguments), key=lambda s: s[0] * s[1])
@@ -166,14 +178,14 @@ class Table:
 
     @cached_property
     def _symbols(self) -> list[SX]:
-        """Parameters in its values."""
+        """Parameters that occur in the values."""
         if self.values.dtype != object:
             return []
         return list(ca.symvar(ca.vertcat(*self.values.ravel().tolist())))
 
     @cached_property
     def _function(self) -> ca.Function:
-        """The value as a function of the arguments and of the parameters in it."""
+        """The value as a function of the arguments and of the parameters that occur in the values."""
         arguments = [SX.sym(name) for name in "xy"[: len(self._grids)]]
         inside = [
             wrapped_argument(a, grid) if word == "repeat" else a
@@ -187,7 +199,7 @@ class Table:
         return ca.Function("table", [*arguments, *self._symbols], [value])
 
     def _along_rows(self, y: SX) -> list[SX]:
-        """Values of a table in two variables at all x, for one y."""
+        """Return the values of a table of two variables at all x, for one y."""
         rows = [
             pieces_of(self.y, row, self.kind, self.outside[1], self.ends) for row in self.values
         ]
@@ -263,7 +275,7 @@ def table(
 
 
 def in_si_units(x: Any, y: Any, z: Any, units: Sequence[str] | None, label: str) -> tuple[Any, ...]:
-    """Columns of a table, multiplied by the factors of their units."""
+    """Convert the columns of a table to SI units."""
     columns = (x, y, z)
     if units is None:
         return columns
@@ -276,7 +288,7 @@ def in_si_units(x: Any, y: Any, z: Any, units: Sequence[str] | None, label: str)
 
 
 def _scaled(column: Any, factor: float) -> Any:
-    """Numbers times a factor; what cannot be multiplied is refused later."""
+    """Multiply numbers by a factor; values that cannot be multiplied are rejected later."""
     if factor == 1.0:
         return column
     if isinstance(column, (list, tuple)):
@@ -288,7 +300,7 @@ def _scaled(column: Any, factor: float) -> Any:
 
 
 def _argument(label: str, value: Any) -> Any:
-    """An array of numbers, or an expression."""
+    """Return an array of numbers, or an expression."""
     if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.dtype != object):
         return np.asarray(value, dtype=float)
     expression = _expression(label, value)
@@ -315,7 +327,7 @@ def _is_same(a: Any, b: Any) -> bool:
 
 
 def _numbers(label: str, field: str, values: Any) -> np.ndarray:
-    """Floats, or expressions where some are not numbers."""
+    """Return an array of floats, or of expressions where some values are not numbers."""
     if isinstance(values, ca.DM):
         values = np.array(values)
     elif isinstance(values, SX):
@@ -335,7 +347,7 @@ def _numbers(label: str, field: str, values: Any) -> np.ndarray:
 
 
 def _is_plain(values: Any) -> bool:
-    """Whether values are numbers, in an array or in rows of equal length."""
+    """Return whether values are numbers, in an array or in rows of equal length."""
     if isinstance(values, np.ndarray):
         return values.dtype.kind in "iuf"
     if not isinstance(values, (list, tuple, range)):
@@ -346,7 +358,7 @@ def _is_plain(values: Any) -> bool:
 
 
 def _entries(values: SX) -> list[Any]:
-    """The entries of a vector, or the rows of a matrix."""
+    """Return the entries of a vector, or the rows of a matrix."""
     rows, count = values.shape
     if 1 in (rows, count):
         return [values[k] for k in range(rows * count)]
@@ -354,7 +366,7 @@ def _entries(values: SX) -> list[Any]:
 
 
 def _symbolic(label: str, field: str, values: Any) -> np.ndarray:
-    """An array of numbers and scalar expressions."""
+    """Return an array of numbers and scalar expressions."""
     try:
         rows = [list(v) if isinstance(v, (list, tuple, np.ndarray)) else v for v in values]
     except TypeError:
@@ -392,7 +404,7 @@ def _symbolic(label: str, field: str, values: Any) -> np.ndarray:
 
 
 def _grid(label: str, field: str, values: Any) -> np.ndarray:
-    """Increasing numbers."""
+    """Return an array of increasing numbers."""
     grid = _numbers(label, field, values)
     if grid.dtype == object:
         remedy = "arguments of a table are numbers; only its values may depend on parameters"

@@ -50,8 +50,8 @@ _COMPACT = re.compile(
     rf"(?P<unit>{_ITEM}(?:[·/](?:{_ITEM}|\(\s*{_ITEM}(?:(?:\s*[*·/]\s*|\s+){_ITEM})*\s*\)))*)"
     r"(?!\s*(?:\*\*|\^))"
 )
-"""A quantity within an expression, or a text, which is passed over. A power of more than one digit is
-neither that of the unit nor of the quantity.
+"""Pattern of a quantity within an expression, or of a quoted text, which is skipped. A power of
+more than one digit belongs neither to the unit nor to the quantity.
 """
 _PLAIN = {
     **dict.fromkeys(("mm", "cm", "km", "um", "µm", "inch", "ft"), "m"),
@@ -74,7 +74,9 @@ _FACTORS = {
     **{"mm": 1e-3, "cm": 1e-2, "km": 1e3, "g": 1e-3, "deg": math.pi / 180, "ms": 1e-3},
     **{"kN": 1e3, "mN": 1e-3, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9, "kJ": 1e3, "kW": 1e3, "kHz": 1e3},
 }
-"""Factors to SI of the most common units, for the same reason; those of pint, to the last bit."""
+"""Factors to SI of the most common units, for the same reason; identical to pint's, to the last
+bit.
+"""
 _BASE = ("[length]", "[mass]", "[time]")
 _FACTOR = re.compile(r"\s*([*/]?)\s*(1(?=\s*/)|[A-Za-z]+)(?:(?:\*\*|\^)([-+]?\d))?\s*")
 _WRITTEN_TOGETHER = re.compile(r"\b([kM]?N)(mm|ms|m|s)\b((?:\s*\*\*\s*[-+]?\d)?)")
@@ -128,8 +130,8 @@ def without_units(text: str) -> tuple[str, dict[str, str]]:
 
 
 def has_expression(text: str, names: Set[str] = frozenset()) -> bool:
-    """Whether a text with quantities in it has the form of an expression, and no unit is among the
-    names that have a meaning there.
+    """Return whether a text that contains quantities is syntactically an expression, and none of
+    its units is also one of the `names` that have a meaning there.
     """
     if len(text) > LONGEST_TEXT:
         return False
@@ -144,17 +146,17 @@ def has_expression(text: str, names: Set[str] = frozenset()) -> bool:
 
 
 def words_of(unit: str) -> set[str]:
-    """The unit names in a unit."""
+    """Return the unit names within a unit."""
     return set(re.findall(r"[^\W\d]+", unit))
 
 
-def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
+def in_unit(number: float, unit: str, expected: str, label: str) -> float:
     """Convert a quantity to SI units and check its dimension.
 
     Args:
         number: the number.
         unit: its unit; "" for SI.
-        wanted: the expected SI unit.
+        expected: the expected SI unit.
         label: name of the value in error messages.
 
     Raises:
@@ -168,34 +170,35 @@ def in_unit(number: float, unit: str, wanted: str, label: str) -> float:
         raise ModelError("is out of range", label=label, value=given)
     if not unit:
         return number
-    if _parsed(unit, label).dimension != _parsed(wanted, label).dimension:
+    if _parsed(unit, label).dimension != _parsed(expected, label).dimension:
         raise ModelError(
             "has the wrong dimension",
             label=label,
             value=given,
-            remedy=f"expected {wanted or 'a pure number'}",
+            remedy=f"expected {expected or 'a pure number'}",
         )
-    if "rad" in words_of(wanted) and words_of(unit) & {"Hz", "hertz", "kHz"}:
-        problem = f": Hz counts turns, and {wanted} radians"
+    if "rad" in words_of(expected) and words_of(unit) & {"Hz", "hertz", "kHz"}:
+        problem = f": Hz counts turns, and {expected} radians"
         raise ModelError(problem, label=label, value=given, remedy="write turn/s, rpm or rad/s")
     return si_value(number, unit, label)
 
 
 def si_value(number: float, unit: str, label: str) -> float:
-    """Value of a quantity in SI units, whatever its dimension; the same bits for every caller."""
+    """Return whether a text is a unit of the same dimension as `expected`."""
     return number * _parsed(unit, label).factor
 
 
-def is_of_kind(unit: str, wanted: str) -> bool:
-    """Whether a text is a unit of the same dimension as `wanted`."""
+def is_of_kind(unit: str, expected: str) -> bool:
+    """Whether a text is a unit of the same dimension as `expected`."""
     try:
-        return _parsed(unit, "").dimension == _parsed(wanted, "").dimension
+        return _parsed(unit, "").dimension == _parsed(expected, "").dimension
     except ModelError:
         return False
 
 
 def si_unit(unit: str, label: str) -> str:
-    """The SI unit of the same dimension, under its usual name; an SI unit is returned unchanged.
+    """Return the SI unit of the same dimension, under its usual name; an SI unit is returned
+    unchanged.
 
     >>> si_unit("N/mm", "stiffness"), si_unit("N·m·s/rad", "damping")
     ('N/m', 'N·m·s/rad')
@@ -208,7 +211,7 @@ def si_unit(unit: str, label: str) -> str:
 
 
 def is_si(unit: str) -> bool:
-    """Whether numbers in a unit need no factor to SI; true without a unit, too."""
+    """Return whether numbers in a unit need no factor to SI; true without a unit, too."""
     try:
         return _parsed(unit, "").factor == 1.0
     except ModelError:
@@ -216,7 +219,7 @@ def is_si(unit: str) -> bool:
 
 
 def of_one_kind(first: str, second: str) -> bool:
-    """Whether two SI units have the same dimension.
+    """Return whether two SI units have the same dimension.
 
     >>> of_one_kind("N·m/rad", "J"), of_one_kind("kg", "m")
     (True, False)
@@ -226,7 +229,9 @@ def of_one_kind(first: str, second: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _powers(unit: str) -> tuple[int, ...] | None:
-    """Powers of m, kg and s in a product or quotient of `_SI`; None for all other units."""
+    """Return the powers of m, kg and s in a product or quotient of `_SI` units; None for all other
+    units.
+    """
     text, at, powers = _plain_text(unit), 0, [0, 0, 0]
     if text and not _is_unit(unit):
         return None
@@ -244,7 +249,7 @@ def _powers(unit: str) -> tuple[int, ...] | None:
 
 
 def _plain_text(unit: str) -> str:
-    """The unit with ASCII powers, *, deg and turn; empty for a pure number."""
+    """Return the unit with ASCII powers, *, deg and turn; empty for a pure number."""
     if unit in _PURE:
         return ""
     text = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+", lambda match: f"**{match[0].translate(_SUPERSCRIPTS)}", unit)
@@ -253,7 +258,7 @@ def _plain_text(unit: str) -> str:
 
 
 def _is_unit(text: str) -> bool:
-    """Whether a text has the form of a unit."""
+    """Return whether a text has the form of a unit."""
     return len(text) <= LONGEST and _UNIT.fullmatch(text) is not None
 
 
@@ -267,9 +272,9 @@ def _registry() -> Any:
 @dataclass(frozen=True)
 class _Unit:
     factor: float
-    """To SI units."""
+    """Factor to SI units."""
     dimension: frozenset[tuple[str, float]]
-    """Powers of base quantities."""
+    """Powers of the base quantities."""
 
 
 def _parsed(unit: str, label: str) -> _Unit:

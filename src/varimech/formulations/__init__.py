@@ -1,3 +1,3 @@
-"""From equations of motion to one time step (implicit integrators) or to rates (explicit
-integrators), as chains of stages. Independent of the choice of coordinates.
+"""Chains of stages for implicit steps or explicit rates, built from the equations of motion.
+Independent of the choice of coordinates.
 """

@@ -6,31 +6,30 @@ constraints, with velocities and accelerations q̇*, q̈* from the integrator's 
 
     M q̈* + Φ_qᵀ λ = Q(q, q̇*),     Φ(q) = 0                                  Newton, λ ← λ + α Φ
 
-They do not satisfy the derivatives of the constraints yet. The nearest ones in the metric of M that
-do are
+q̇* and q̈* do not satisfy the derivatives of the constraints yet. The nearest velocities and
+accelerations in the metric of M that do are
 
     M (q̇ − q̇*) + Φ_qᵀ σ = 0,      Φ_q q̇ + Φ_t = 0                           σ ← σ + α Φ̇
     M (q̈ − q̈*) + Φ_qᵀ τ = 0,      Φ_q q̈ + Φ̇_q q̇ + Φ̇_t = 0                   τ ← τ + α Φ̈
 
-A constraint of velocities Ψ(q, q̇) = 0 takes part in the first line as Ψ(q, q̇*) = 0, with Ψ_q̇ for
-Φ_q, and in the projections likewise.
+λ of the first equation belongs to q̈*, whose component along the constraints is of order h only.
+Adding the first and the last equation shows that the multipliers of the projected q̈ are λ + τ;
+these are of order 2, and they are stored in the state.
 
-λ of the first line belongs to q̈*, whose part along the constraints is only of order h. Adding the
-first and the last line shows that the multipliers that belong to the projected q̈ are λ + τ; these
-are of order 2, and they are what a state holds.
+Velocity constraints Ψ(q, q̇) = 0 (friction that sticks) have no Φ: the first equation enforces them
+for q̇*, scaled by β h/γ, so that their derivative with respect to q̈* is β h² Ψ_q̇, as that of Φ is
+β h² Φ_q. The projections use Ψ_q̇ in place of Φ_q.
 
-Constraints of velocities Ψ(q, q̇) = 0 (friction that sticks) have no Φ: the first line holds them for
-q̇*, scaled by β h/γ, so that their derivative with respect to q̈* is β h² Ψ_q̇ as that of Φ is β h² Φ_q.
-
-Forces F(λ) of sliding friction depend on the multipliers, and λ of the first line is of order 1 only.
-Both projections are then carried out twice, and the second time with the change of friction:
+Forces F(λ) of sliding friction depend on the multipliers, and λ of the first equation is of order 1
+only. Both projections are then executed twice, the second time with the change of friction:
 
     M (q̈¹ − q̈*) + Φ_qᵀ τ¹ = F(λ + τ¹) − F(λ),     M (q̇ − q̇¹) + Φ_qᵀ σ = γ h (F(λ + τ¹) − F(λ))
 
-where q̇¹ and q̈¹ are those of the first time; the last line has F(λ + τ) − F(λ) on its right, too.
+where q̇¹ and q̈¹ result from the first round; the last equation has F(λ + τ) − F(λ) on its
+right-hand side, too.
 
-All three are iterated to convergence, so the result does not depend on the penalty α, which only
-sets the speed of convergence. The unknown of the first stage is q̈* (not q): differences of
+All three systems are iterated to convergence, so the result does not depend on the penalty α, which
+only sets the rate of convergence. The unknown of the first stage is q̈* (not q): differences of
 positions divided by h² would lose digits for small steps.
 
 Sources: E. Bayo and R. Ledesma, Nonlinear Dynamics 9 (1996) 113–130; J. Cuadrado, D. Dopico, M.
@@ -55,8 +54,8 @@ from .implicit import ImplicitStep, exact_saddle
 
 @dataclass(frozen=True)
 class ALI3P(Formulation):
-    """Index-3 augmented Lagrangian with projections. Takes redundant constraints, drivers and
-    massless coordinates.
+    """Index-3 augmented Lagrangian formulation with projections. Supports redundant constraints,
+    drivers and massless coordinates.
     """
 
     name = "ali3p"
@@ -68,12 +67,12 @@ class ALI3P(Formulation):
     traits = FormulationTraits(
         exact=True, step=True, sticks=True, composite=True, nonholonomic=True
     )
-    saddle = exact_saddle  # the motion is iterated
+    saddle = exact_saddle  # the Newton iteration corrects errors of the linear solution
 
     def step(
         self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool
     ) -> Chain:
-        """One step; without projections of a mechanism that has no constraints at all."""
+        """Build one step; a mechanism without any constraints needs no projections."""
         e = dynamics
         s = ImplicitStep(e, scheme)
         oblique = e.oblique or e.constrains_velocities
@@ -102,8 +101,9 @@ class ALI3P(Formulation):
 
 
 def _projections(e: Dynamics, s: ImplicitStep, duration: SX, rounds: int) -> tuple[list[Stage], SX]:
-    """Projections of velocities and accelerations, and τ of the last one. In a second round friction
-    acts on velocities for a duration γ h.
+    """Build the projections of velocities and accelerations; return them with τ of the last round.
+
+    In a second round, the friction forces change the velocities over the duration γ h.
     """
     n, m = e.q.numel(), e.λ.numel()
     v, τ, stages, J = s.v_, SX.zeros(m), list[Stage](), e.rate_jacobian
@@ -133,7 +133,7 @@ def _projections(e: Dynamics, s: ImplicitStep, duration: SX, rounds: int) -> tup
 
 
 def _conditions(e: Dynamics, s: ImplicitStep, scheme: DifferenceScheme) -> SX:
-    """Φ, and in place of it Ψ for q̇* where a block is one for velocities."""
+    """Return Φ, with β h/γ Ψ(q, q̇*) in place of the residuals of velocity constraints."""
     if not e.constrains_velocities:
         return e.constraints
     share = scheme.beta / scheme.gamma * s.h

@@ -1,12 +1,12 @@
-"""What the engine asks of a formulation.
+"""The interface between the engine and a formulation.
 
-A formulation turns the equations of motion (`Dynamics`) into chains of stages. Its `traits` say
-which chains it makes, and what a run by them can do:
+A formulation turns the equations of motion (`Dynamics`) into chains of stages. Its `traits` state
+which chains it builds, and what a run with these chains supports:
 
     step        one step of an implicit integrator: (q, v, a, λ[, memory]) → the same at its end
     rates       accelerations and multipliers at given positions and velocities: (q, v) → (q, v, a, λ)
-    projection  what puts the end of an explicit step on the constraints: (q, v) → (q, v, a, λ)
-    continuous  rates for a solver that takes its own steps
+    projection  projection of the end of an explicit step on the constraints: (q, v) → (q, v, a, λ)
+    continuous  rates for a solver that chooses its own steps
 
 The engine never looks at the class of a formulation: `register_formulation` takes any subclass.
 """
@@ -31,90 +31,98 @@ from ..stages.saddle import Saddle
 from .loads import with_loads
 
 VIOLATION = 1e-2
-"""Largest violation of constraints in a run without projections, over the size of the mechanism: at
-1 % a drawing shows that joints have come apart.
+"""Largest violation of constraints in a run without projections, relative to the size of the
+mechanism: at 1 % a drawing shows that joints have come apart.
 """
 ROUNDED = 1e-12
-"""Residual (m or rad) that is always allowed, in mechanisms of no size: rounding of some metres."""
+"""Residual (m or rad) that is always allowed, in mechanisms without any length: rounding of some
+metres.
+"""
 
 
 @dataclass(frozen=True)
 class FormulationTraits:
-    """Which chains a formulation makes, and what runs by it can do."""
+    """Which chains a formulation builds, and what runs with these chains support."""
 
     exact: bool
-    """Constraints hold to rounding, or to the square of a step's error; they neither give way to
+    """Constraints hold to rounding, or to the square of a step's error; they neither yield to
     forces nor drift.
     """
     compliant: bool = False
-    """Constraints give way to forces: runs converge to the motion of slightly elastic joints."""
+    """Constraints yield to forces: runs converge to the motion of slightly elastic joints."""
     step: bool = False
-    """Makes steps of implicit integrators."""
+    """Builds steps of implicit integrators."""
     rates: bool = False
-    """Makes rates for explicit integrators."""
+    """Builds rates for explicit integrators."""
     projection: bool = False
-    """Projects the end of an explicit step; otherwise its rates complete the state there."""
+    """Projects the end of an explicit step; without a projection, the rates complete the state
+    there.
+    """
     continuous: bool = False
-    """Makes rates for solvers that take their own steps."""
+    """Builds rates for solvers that choose their own steps."""
     algebraic: bool = False
-    """Solvers may keep accelerations and multipliers of these rates as algebraic unknowns."""
+    """Solvers may treat the accelerations and multipliers of these rates as algebraic unknowns."""
     selects: bool = False
-    """Integrates independent coordinates, which the run chooses: the first setting of its rates."""
+    """Integrates independent coordinates; the run selects them and passes the selection as the
+    first setting of the rates.
+    """
     sharp_first: bool = False
-    """Runs are tried with linear systems as they are first, and once more with relaxed ones where a
-    nearly singular position amplifies rounding.
+    """Runs first solve the linear systems without relaxation, and repeat with relaxed systems if a
+    nearly singular position amplifies rounding errors.
     """
     large_models: bool = True
-    """Its chains may be assembled from pieces of the mechanism."""
+    """Its chains may be assembled from functions of pieces of the mechanism."""
     redundant: bool = True
-    """Takes redundant constraints and coordinates without mass."""
+    """Supports redundant constraints and coordinates without mass."""
     sticks: bool = False
-    """Holds constraints of velocities (`Dynamics.constrains_velocities`), as friction that sticks is
-    one.
+    """Enforces velocity constraints (`Dynamics.constrains_velocities`), such as friction that
+    sticks.
     """
     composite: bool = False
-    """Takes the composite system of Serban and Freeman as its equations of motion."""
+    """Supports the composite system of Serban and Freeman as equations of motion."""
     nonholonomic: bool = False
-    """Takes constraints of velocities (`Constraint.rate`)."""
+    """Supports nonholonomic constraints (`Constraint.rate`)."""
     recursive: bool = False
-    """Without constraints, as in an open tree, its rates are those of the recursion over bodies."""
+    """Rates of a mechanism without constraints, an open tree, are computed by recursion over its
+    bodies.
+    """
 
 
 @dataclass(frozen=True)
 class ContinuousRates:
-    """What a solver that takes its own steps integrates."""
+    """Chains for a solver that chooses its own steps."""
 
     rates: Chain
-    """(q, v) → (q, v, a, λ), with ω as the first setting where there is one."""
+    """Rates (q, v) → (q, v, a, λ), with ω as the first setting if `omega` is given."""
     results: Chain
-    """The same for stored results and integrands, without what only stabilises."""
+    """The rates without stabilising terms, for stored results and integrands."""
     omega: float | None = None
-    """ω of a stabilisation in rad/s, which the run may bound."""
+    """ω of a stabilisation in rad/s, which the run may limit; None without stabilisation."""
 
 
 class FinishedMotion(NamedTuple):
-    """What a formulation knows of a run whose constraints are judged."""
+    """Data of a finished run with which a formulation judges the residuals of its constraints."""
 
     states: np.ndarray
     """(time, state)"""
     residuals: np.ndarray
     """Largest residuals of positions, velocities and accelerations."""
     tolerance: float
-    """0 for equal steps."""
+    """Relative tolerance; 0 for equal steps."""
     equations: Equations
 
     @property
     def size(self) -> float:
-        """Largest coordinate that is no counted angle."""
+        """Largest absolute coordinate, extra ones (counted angles) excluded."""
         return self._largest(0)
 
     @property
     def speed(self) -> float:
-        """Largest rate of those."""
+        """Largest absolute rate of these coordinates."""
         return self._largest(1)
 
     def position_limit(self, remedy: Message, allowed: float = np.inf) -> ResidualLimit:
-        """Limit of violations of positions: `allowed` (m or rad), `VIOLATION` at most."""
+        """Return the limit of position residuals: `allowed` (m or rad), but at most `VIOLATION`."""
         allowed = max(ROUNDED, min(VIOLATION * self.size, allowed))
         return ResidualLimit(0, allowed, "m or rad", remedy)
 
@@ -127,19 +135,19 @@ class FinishedMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class ResidualLimit:
-    """A residual of positions (level 0) or velocities (level 1) beyond which joints have come
-    apart.
+    """Limit of the residuals of positions (level 0) or velocities (level 1), beyond which joints
+    have come apart.
     """
 
     level: int
     allowed: float
     unit: str
     remedy: Message
-    """What to try, for the message."""
+    """What the user can try, for the message."""
 
 
 class Conditioning(NamedTuple):
-    """What is known of the linear systems of a run."""
+    """Known properties of the linear systems of a run."""
 
     regular: bool = True
     """Constraints are independent and all coordinates have mass."""
@@ -148,82 +156,90 @@ class Conditioning(NamedTuple):
 
 
 SHARP = Conditioning(relaxed=False)
-"""Linear systems are solved as they are."""
+"""The run does not relax its linear systems."""
 
 
 class Formulation(Scheme, ABC):
-    """The contract; see the module. Methods that `traits` do not promise need not be there."""
+    """Base class of all formulations; see the module. Only methods that `traits` promise are
+    needed.
+    """
 
     @property
     @abstractmethod
     def traits(self) -> FormulationTraits:
-        """What it can do."""
+        """The chains that it builds and what they support."""
 
     def saddle(self, conditioning: Conditioning) -> Saddle:
-        """How its linear systems are solved."""
+        """Return the solver of its linear systems.
+
+        Args:
+            conditioning: known properties of these systems.
+        """
         regular, relaxed = conditioning
         return Saddle(regular) if regular and not relaxed else Saddle.relaxed(regular)
 
     def step(
         self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool
     ) -> Chain:
-        """One step of an implicit integrator; see `ImplicitStep` for its symbols.
+        """Build one step of an implicit integrator; see `ImplicitStep` for its symbols.
 
         Args:
             dynamics: equations of motion of the mechanism, or of a piece of it.
             scheme: difference equations.
-            saddle: how its linear systems are solved.
+            saddle: solver of its linear systems.
             constrained: whether the mechanism has any constraints.
         """
         raise NotImplementedError
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """Accelerations and multipliers at given positions and velocities."""
+        """Build the accelerations and multipliers at given positions and velocities."""
         raise NotImplementedError
 
     def event_rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """The same after an event within a run by steps: its own rates, or those of exact
-        constraints.
+        """Build the rates after an event within a run by implicit steps: the formulation's own
+        rates, or those of exact constraints.
         """
         if type(self).rates is not Formulation.rates:
             return self.rates(dynamics, saddle)
         return rates_with(dynamics, dynamics.constraint_acceleration, saddle)
 
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """The state on the constraints that is next to given positions and velocities."""
+        """Build the projection of given positions and velocities on the constraints."""
         raise NotImplementedError
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
-        """Rates for a solver that takes its own steps."""
+        """Build rates for a solver that chooses its own steps."""
         raise NotImplementedError
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
-        """Residuals beyond which a run is no result; none where constraints hold by
+        """Return residual limits beyond which a run is invalid; none where constraints hold by
         construction.
         """
         return ()
 
 
 def whole_state(q: SX, v: SX, a: SX, λ: SX) -> tuple[Block, ...]:
-    """Positions, velocities, accelerations and multipliers."""
+    """Return blocks of positions, velocities, accelerations and multipliers."""
     return (*[Block(COORDINATES, x) for x in (q, v, a)], Block(CONSTRAINTS, λ))
 
 
 def settings_of(dynamics: Dynamics, α: SX) -> tuple[Block, ...]:
-    """Penalty factors, parameters and time."""
+    """Return blocks of penalty factors, parameters and time."""
     return Block(CONSTRAINTS, α), Block(PARAMETERS, dynamics.ρ), Block(SCALAR, dynamics.t)
 
 
 def stabilised(dynamics: Dynamics, ω: float | SX, ξ: float) -> SX:
-    """Φ̈ + 2ξω Φ̇ + ω² Φ (Baumgarte): what drifts off the constraints comes back like a damped
-    oscillation of frequency ω.
+    """Return Φ̈ + 2ξω Φ̇ + ω² Φ (Baumgarte): constraint violations decay like a damped oscillation
+    of frequency ω.
     """
     e = dynamics
     return e.constraint_acceleration + 2 * ξ * ω * e.constraint_rate + ω**2 * e.constraints
 
 
 def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> tuple[Stage, ...]:
-    """M a + Φ_qᵀ λ = Q, and a condition on accelerations; loads first, if forces depend on some."""
+    """Return the stages of M a + Φ_qᵀ λ = Q with a condition on accelerations, preceded by the
+    stages that determine loads if forces depend on any.
+    """
     e = dynamics
     guess = SX.zeros(e.q.numel()), SX.zeros(e.λ.numel())
     stage = Stage(
@@ -242,8 +258,8 @@ def accelerations(dynamics: Dynamics, condition: SX, α: SX) -> tuple[Stage, ...
 
 
 def rates_with(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
-    """Accelerations and multipliers at given positions and velocities, by a condition on the
-    former.
+    """Build the accelerations and multipliers at given positions and velocities, from a condition
+    on the accelerations.
     """
     e, α = dynamics, SX.sym("α", dynamics.λ.numel())
     state, result = (
@@ -255,13 +271,13 @@ def rates_with(dynamics: Dynamics, condition: SX, saddle: Saddle) -> Chain:
 
 
 def check_step(chain: Chain, formulation: Formulation, e: Dynamics, *, remembers: bool) -> Chain:
-    """The chain of an implicit step, if its vectors are as long as the engine expects."""
+    """Check that the vectors of an implicit step are as long as the engine expects, and return it."""
     state = _state(e) | ({"memory": e.q.numel()} if remembers else {})
     return _checked(chain, formulation, "step", state, {"h": 1} | _settings(e), state)
 
 
 def check_rates(chain: Chain, formulation: Formulation, e: Dynamics, method: str) -> Chain:
-    """The same for rates, or for a projection."""
+    """Check the vectors of rates, or of a projection."""
     n = e.q.numel()
     chosen = {"chosen": n} if formulation.traits.selects else {}
     settings = chosen | _settings(e)
@@ -271,7 +287,7 @@ def check_rates(chain: Chain, formulation: Formulation, e: Dynamics, method: str
 def check_continuous(
     continuous: ContinuousRates, formulation: Formulation, e: Dynamics
 ) -> ContinuousRates:
-    """The same for both chains of continuous rates."""
+    """Check the vectors of both chains of continuous rates."""
     n, ω = e.q.numel(), {} if continuous.omega is None else {"ω": 1}
     for chain, settings in (
         (continuous.rates, ω | _settings(e)),

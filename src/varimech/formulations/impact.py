@@ -2,9 +2,10 @@
 
     M (v⁺ − v⁻) + Jᵀ Λ = P(Λ),     Ψ(q, v⁺, t) + B(q, v⁻, t) = 0,     J = ∂Ψ/∂v
 
-Λ are the impulses of all constraints. Those that hold anyway have Ψ = Φ̇ and B = 0; a contact that
-takes part in the impact has ġ⁺ + ε ġ⁻ = 0 (Newton's law), one that does not has Λ = 0. P are impulses
-of dry friction, μ Λ along the slip. Which contacts take part is data (`model/contact_law`).
+Λ are the impulses of all constraints. Permanent constraints have Ψ = Φ̇ and B = 0; a contact that
+takes part in the impact has ġ⁺ + ε ġ⁻ = 0 (Newton's law), one that does not has Λ = 0. P are
+impulses of dry friction, μ Λ along the slip. Which contacts take part is data
+(`model/contact_law`).
 
 F. Pfeiffer and C. Glocker, Multibody Dynamics with Unilateral Contacts, Wiley 1996, chapter 8.
 """
@@ -23,8 +24,8 @@ from .formulation import settings_of, whole_state
 
 
 def impact(dynamics: Dynamics, saddle: Saddle) -> Chain:
-    """The state after an impact, from positions and velocities before it; its accelerations are
-    zero, and impulses take the place of multipliers.
+    """Build the state after an impact from the positions and velocities before it. Its
+    accelerations are zero, and impulses take the place of multipliers.
     """
     e = dynamics
     n, m = e.q.numel(), e.λ.numel()
@@ -49,6 +50,6 @@ def impact(dynamics: Dynamics, saddle: Saddle) -> Chain:
         (stage,),
         whole_state(e.q, e.v, SX.zeros(n), Λ),
         (e.constraints, SX(0, 1), SX(0, 1)),
-        # softness of constraints, 1e-12 of the velocities after one pass, would be that of impacts
+        # one pass leaves constraints soft by 1e-12 of the velocities, which impacts would inherit
         replace(saddle, passes=saddle.linear_passes + 1),
     )

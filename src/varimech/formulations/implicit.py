@@ -1,5 +1,5 @@
-"""What the steps of all implicit formulations have in common: the last state, the difference
-equations, and the state they lead to.
+"""Common part of the steps of all implicit formulations: the last state, the difference equations,
+and the state at the end of the step.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .formulation import Conditioning, Formulation, settings_of, whole_state
 
 
 def exact_saddle(self: Formulation, conditioning: Conditioning) -> Saddle:
-    """`saddle` of formulations whose linear systems are as exact as they can be in all positions."""
+    """`saddle` of formulations that never relax their linear systems, in whatever position."""
     return Saddle(conditioning.regular)
 
 
 class ImplicitStep:
-    """Symbols of one step: from q0, v0, a0, λ0 (and what the scheme remembers) with the unknown
+    """Symbols of one step from q0, v0, a0, λ0 (and the memory of the scheme), with the unknown
     acceleration a*.
     """
 
@@ -48,7 +48,7 @@ class ImplicitStep:
 
     @property
     def relations(self) -> tuple[tuple[SX, SX], ...]:
-        """q and v* by a*."""
+        """q and v* as functions of a*."""
         q̂, v̂ = self._scheme.predict(self.q0, self.v0, self.a0, self._memory, self.h)
         self._check("predict", q̂, v̂)
         return (self._dynamics.q, q̂ + self.position_weight * self.a_), (
@@ -57,7 +57,7 @@ class ImplicitStep:
         )
 
     def chain(self, stages: tuple[Stage, ...], v: SX, a: SX, λ: SX, saddle: Saddle) -> Chain:
-        """The step; its settings are h, α, ρ and the time at its end."""
+        """Build the step; its settings are h, α, ρ and the time at its end."""
         e, remembers = self._dynamics, self._scheme.remembers
         kept = (Block(COORDINATES, self._memory),) if remembers else ()
         new: tuple[Block, ...] = ()
@@ -73,7 +73,7 @@ class ImplicitStep:
         )
 
     def _check(self, method: str, *vectors: SX) -> None:
-        """Schemes of others may yield vectors of other lengths."""
+        """Check the lengths of vectors that a scheme of the user returns."""
         n = self.q0.numel()
         for vector in vectors:
             if vector.shape != (n, 1):

@@ -1,17 +1,17 @@
-"""Independent coordinates: only as many coordinates as there are degrees of freedom are
-integrated; the others follow from the constraints.
+"""Independent coordinates: only as many coordinates as there are degrees of freedom are integrated;
+the others follow from the constraints.
 
-Of q, a set z of coordinates is chosen such that Φ_q restricted to the others is as far from
-singular as it can be. From z and ż
+Of q, a set z of coordinates is selected such that Φ_q restricted to the other coordinates is as far
+from singular as possible. From z and ż
 
     positions      Φ(q, t) = 0,  q_z = z                 Newton
     velocities     Φ_q q̇ + Φ_t = 0,  q̇_z = ż             (q̇ = R ż + b)
     accelerations  M q̈ + Φ_qᵀ λ = Q,  Φ̈ = 0              (the same z̈ as  Rᵀ M R z̈ = Rᵀ (Q − M Ṙ ż − M ḃ))
 
-at every stage of an explicit integrator. Positions and velocities are found as smallest corrections
-of integrated ones in a metric in which the chosen coordinates weigh HEAVY times more, so they stay
-what they are. The choice is data, not code: a run makes it anew where the present one has become
-poor, as it does near singular positions of the chosen set (`backends/selection`).
+are computed at every stage of an explicit integrator. Positions and velocities are the smallest
+corrections of the integrated ones in a metric in which the selected coordinates weigh HEAVY times
+more, so that they keep their values. The selection is data, not code: a run repeats it where the
+present one has become poor, as near singular positions of the selected set (`backends/selection`).
 
 R. A. Wehage and E. J. Haug, J. Mech. Des. 104 (1982) 247–255; J. García de Jalón and E. Bayo,
 Kinematic and Dynamic Simulation of Multibody Systems, Springer 1994, chapter 5.
@@ -30,12 +30,12 @@ from ..stages.saddle import Saddle
 from .formulation import Formulation, FormulationTraits, accelerations, settings_of, whole_state
 
 HEAVY = 1e12
-"""Weight of a chosen coordinate over that of the others."""
+"""Weight of a selected coordinate relative to the others: their correction is 1e-12 of those."""
 
 
 @dataclass(frozen=True)
 class Independent(Formulation):
-    """Independent coordinates, chosen and chosen anew by the run. For small models whose
+    """Independent coordinates, selected and reselected by the run. For small models whose
     coordinates all have mass.
     """
 
@@ -52,7 +52,7 @@ class Independent(Formulation):
     )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """The whole state at given independent positions and velocities."""
+        """Build the whole state at given independent positions and velocities."""
         e = dynamics
         n, m = e.q.numel(), e.λ.numel()
         q_, v_, chosen, α, none = (

@@ -4,10 +4,10 @@ system,
     M a + Φ_qᵀ λ = Q(q, v, t),     Φ_q a + Φ̇_q v + Φ̇_t = 0,
 
 so (q, v)' = (v, a) can be integrated by any scheme for ordinary differential equations. Solutions
-drift off the constraints by the scheme's own error; two remedies:
+drift off the constraints by the scheme's own error; there are two remedies:
 
-- `Projected`: the end of each step is put back on them in the metric of M, positions by one Newton
-  correction (the drift squared is left), velocities exactly:
+- `Projected`: the end of each step is projected on the constraints in the metric of M, positions by
+  one Newton correction (which leaves the square of the drift), velocities exactly:
 
     M (q − q*) + Φ_qᵀ μ = 0,  Φ(q) = 0;     M (v − v*) + Φ_qᵀ σ = 0,  Φ_q v + Φ_t = 0.
 
@@ -48,7 +48,7 @@ from .formulation import (
 
 @dataclass(frozen=True)
 class Projected(Formulation):
-    """Index 1 with projections at the end of each step. Takes redundant constraints, drivers and
+    """Index 1 with projections at the end of each step. Supports redundant constraints, drivers and
     massless coordinates.
     """
 
@@ -67,12 +67,14 @@ class Projected(Formulation):
     )
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """Accelerations and multipliers at given positions and velocities."""
-        return rates_with(dynamics, dynamics.constraint_acceleration, _firm(dynamics, saddle))
+        """Build the accelerations and multipliers at given positions and velocities."""
+        return rates_with(
+            dynamics, dynamics.constraint_acceleration, _with_extra_pass(dynamics, saddle)
+        )
 
     def projection(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """The state on the constraints that is next to given positions and velocities."""
-        e, saddle = dynamics, _firm(dynamics, saddle)
+        """Build the projection of given positions and velocities on the constraints."""
+        e, saddle = dynamics, _with_extra_pass(dynamics, saddle)
         n, m = e.q.numel(), e.λ.numel()
         q_, v_, α, none = SX.sym("q*", n), SX.sym("v*", n), SX.sym("α", m), SX.zeros(m)
         μ, σ = SX.sym("μ", m), SX.sym("σ", m)
@@ -106,10 +108,12 @@ class Projected(Formulation):
         )
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
-        """Projections of velocities are exact, those of positions leave the drift squared.
+        """Return limits of both residuals: velocity projections are exact, position projections
+        leave the square of the drift.
 
-        Velocities may be off by 1e-5 of the largest, and by 1e-9 m/s of a mechanism at rest: far
-        above rounding of a projection, far below what an error of positions shows.
+        Velocities may violate their constraints by 1e-5 of the largest velocity, and by 1e-9 m/s in
+        a mechanism at rest: far above the rounding of a projection, far below the effect of a
+        position error.
         """
         remedy = Message(
             "try {integrator}, a smaller step, or {formulation}",
@@ -124,20 +128,20 @@ class Projected(Formulation):
 
 @dataclass(frozen=True)
 class Stabilised(Formulation):
-    """Index 1 with Baumgarte's stabilisation. Takes redundant constraints, drivers and massless
+    """Index 1 with Baumgarte's stabilisation. Supports redundant constraints, drivers and massless
     coordinates.
 
     Args:
-        omega: ω in rad/s, by which drift decays (10 as in `Penalty`). CVODES and IDAS keep it within 1
-            and 5 times the rate at which a mechanism moves through its size: beyond, ω² times
-            rounding would count as an acceleration.
-        xi: ξ, the share of critical damping.
+        omega: ω in rad/s, the rate at which drift decays (10 as in `Penalty`). CVODES and IDAS
+            limit it to between 1 and 5 times the rate at which a mechanism moves through its size:
+            beyond, ω² times rounding would count as an acceleration.
+        xi: ξ, the damping ratio.
     """
 
     omega: float = 10.0
     xi: float = 1.0
     name = "index1-stabilised"
-    suits = "the same without projections: constraints drift within the tolerance; used by CVODES and IDAS"
+    suits = "index 1 without projections: constraints drift within the tolerance; used by CVODES and IDAS"
     traits = FormulationTraits(
         exact=False, rates=True, continuous=True, algebraic=True, composite=True, nonholonomic=True
     )
@@ -152,11 +156,11 @@ class Stabilised(Formulation):
         return f"index 1 with stabilisation (ω = {self.omega:g}, ξ = {self.xi:g})"
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """Accelerations and multipliers at given positions and velocities."""
+        """Build the accelerations and multipliers at given positions and velocities."""
         return rates_with(dynamics, stabilised(dynamics, self.omega, self.xi), saddle)
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
-        """The same with a symbol for ω; results are those of exact constraints."""
+        """Build the rates with a symbol for ω; results are those of exact constraints."""
         ω = SX.sym("ω")
         chain = rates_with(dynamics, stabilised(dynamics, ω, self.xi), saddle)
         return ContinuousRates(
@@ -166,7 +170,9 @@ class Stabilised(Formulation):
         )
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
-        """Constraints drift by no more than the error that is allowed."""
+        """Return the limit of position residuals: the tolerated error, since constraints drift by
+        no more.
+        """
         allowed = motion.tolerance * motion.size if motion.tolerance else math.inf
         remedy = Message(
             "try a larger {omega}, a smaller step, or {formulation}",
@@ -175,10 +181,12 @@ class Stabilised(Formulation):
         return (motion.position_limit(remedy, allowed),)
 
 
-def _firm(dynamics: Dynamics, saddle: Saddle) -> Saddle:
-    """The solver with one more pass where velocities are constrained alone, as by friction that
-    sticks. One pass leaves 1e-12 of the accelerations, and no projection of positions puts right what
-    comes of it: a slider under a force crept by 3e-6 m in 10⁴ s, in 36 steps.
+def _with_extra_pass(dynamics: Dynamics, saddle: Saddle) -> Saddle:
+    """Return the solver with one more pass if there are velocity constraints, such as friction that
+    sticks.
+
+    One pass leaves an error of 1e-12 of the accelerations, and no projection of positions corrects
+    its effect: a slider under a force crept by 3e-6 m in 10⁴ s, in 36 steps.
     """
     if all(block.rate is None for block in dynamics.blocks):
         return saddle

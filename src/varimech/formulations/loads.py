@@ -1,12 +1,12 @@
-"""Accelerations with forces that depend on loads, nonlinear functions of the multipliers: friction in
-joints.
+"""Accelerations with forces that depend on loads, which are nonlinear functions of the multipliers,
+such as friction in joints.
 
     M a + Φ_qᵀ λ = Q + Σ P_k N_k,     Φ̈ = 0,     N_k = n_k(λ)
 
-The system is linear for given loads: λ = λ₀ + Σ λ_k N_k, where λ₀ is its solution without them and
-λ_k that for a unit of one alone. So a small system is left, N_k = n_k(λ₀ + Σ λ_j N_j), which Newton's
-iteration solves from N_k = n_k(λ₀), and one more linear system gives accelerations and multipliers.
-All of it is stated as linear stages, so it is differentiated as they are.
+The system is linear for given loads: λ = λ₀ + Σ λ_k N_k, where λ₀ is its solution without loads and
+λ_k its response to a unit of load k alone. This leaves a small system, N_k = n_k(λ₀ + Σ λ_j N_j),
+which Newton's iteration solves from N_k = n_k(λ₀); one more linear system then gives accelerations
+and multipliers. All of it is stated as linear stages, so it is differentiated like them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ..core.symbols import SX
 from ..stages.chain import Stage
 
 PASSES = 6
-"""Newton's iterations: loads differ from their first guess by some μ r / L, or μ, and convergence is
-quadratic, so four reach rounding for μ = 0.3.
+"""Newton iterations: loads differ from their first guess by a ratio of about μ r / L, or μ, and
+convergence is quadratic, so four iterations reach rounding for μ = 0.3.
 """
 
 
 def with_loads(dynamics: Dynamics, stage: Stage) -> tuple[Stage, ...]:
-    """The stage of accelerations, preceded by those that determine loads."""
+    """Return the stage of accelerations, preceded by the stages that determine the loads."""
     e, loads = dynamics, dynamics.loads
     if not loads:
         return (stage,)
@@ -36,7 +36,7 @@ def with_loads(dynamics: Dynamics, stage: Stage) -> tuple[Stage, ...]:
     rest, driven = ca.substitute([unloaded, stage.condition], [e.a, e.λ], still)
 
     def solved(name: str, balance: SX, condition: SX) -> Stage:
-        """The same system for other right-hand sides."""
+        """Return the same linear system with another right-hand side."""
         a, λ = SX.sym(f"a {name}", e.a.numel()), SX.sym(f"λ {name}", e.λ.numel())
         f, g = ca.substitute([balance, condition], [e.a, e.λ], [a, λ])
         name = f"{stage.name} {name}"
@@ -57,7 +57,7 @@ def with_loads(dynamics: Dynamics, stage: Stage) -> tuple[Stage, ...]:
 
 
 def _solved_loads(e: Dynamics, λ0: SX, responses: list[SX]) -> SX:
-    """N, by Newton's iteration."""
+    """Solve for the loads N by Newton's iteration."""
     N = SX.sym("N", len(responses))
     λ = λ0 + ca.horzcat(*responses) @ N
     loads = ca.vertcat(*[e.of_multipliers(load, λ) for _, load in e.loads])
@@ -71,5 +71,5 @@ def _solved_loads(e: Dynamics, λ0: SX, responses: list[SX]) -> SX:
 
 
 def _solve(J: SX, r: SX) -> SX:
-    """J⁻¹ r of a small system whose diagonal is near one."""
+    """Return J⁻¹ r of a small system whose diagonal is near one."""
     return ca.solve(J, r) if J.shape[0] > 1 else r / J

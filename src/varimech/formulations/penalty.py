@@ -1,16 +1,16 @@
-"""Penalty formulation: constraints are springs, dampers and masses so strong that they hardly give
-way.
+"""Penalty formulation: constraints are springs, dampers and masses so strong that they hardly
+yield.
 
     M q̈ + Φ_qᵀ λ = Q,     λ = α (Φ̈ + 2ξω Φ̇ + ω² Φ)
 
-λ is kept as an unknown: written out, M + Φ_qᵀ α Φ_q would lose as many digits as α has. α is
+λ is kept as an unknown: with λ eliminated, M + Φ_qᵀ α Φ_q would lose as many digits as α has. α is
 `factor` times the mass that each constraint works against. Constraints are violated by λ/(α ω²), so
 results differ from those of a rigid joint by about 1/factor; that, not the integrator, limits the
-accuracy. With Φ̈ in it the equation is not stiff: what is off the constraints oscillates with ω.
-Without (`inertial=False`) and with ξ = 0 it is the pure penalty M q̈ + Φ_qᵀ (αω²) Φ = Q, stiff, for
-implicit integrators only; its accelerations carry the vibrations of the springs. Where constraints
-depend on each other for a moment (a singular position), joints that give way may let the motion go
-on along another branch; larger factors make that less likely.
+accuracy. With Φ̈ the equation is not stiff: violations oscillate with frequency ω. Without Φ̈
+(`inertial=False`) and with ξ = 0 it is the pure penalty method M q̈ + Φ_qᵀ (αω²) Φ = Q, which is
+stiff and suits implicit integrators only; its accelerations contain the vibrations of the springs.
+Where constraints become dependent for a moment (a singular position), elastic joints may let the
+motion continue along another branch; larger factors make that less likely.
 
 Sources: E. Bayo, J. García de Jalón and M. A. Serna, Comput. Methods Appl. Mech. Eng. 71 (1988)
 183–195; D. Dopico, Y. Zhu, A. Sandu and C. Sandu, J. Comput. Nonlinear Dyn. 10 (2015) 011012; pure
@@ -46,24 +46,24 @@ from .formulation import (
 from .implicit import ImplicitStep, exact_saddle
 
 GENEROUS = 100
-"""Violations over what forces and the error of the steps explain from which on joints have come
-apart. A wide margin: both are estimates of an order of magnitude.
+"""Ratio of a violation to the one that forces and the error of the steps explain, from which on
+joints have come apart. A wide margin: both are estimates of an order of magnitude.
 """
 
 
 @dataclass(frozen=True)
 class Penalty(Formulation):
-    """Penalty formulation. Takes redundant constraints, drivers and massless coordinates.
+    """Penalty formulation. Supports redundant constraints, drivers and massless coordinates.
 
-    The default factor leaves errors of 1e-7, and half of all digits to rounding; ω = 10 rad/s and
-    critical damping are the values of the papers.
+    The default factor causes errors of 1e-7, and leaves half of all digits to rounding; ω = 10
+    rad/s and critical damping are the values of the papers.
 
     Args:
         factor: ratio of α to the mass that a constraint acts on (1e7: errors of about 1e-7; beyond
-            1e10 rounding takes over).
-        omega: ω in rad/s; with `inertial=False` the square of it scales the stiffness.
-        xi: ξ, the share of critical damping.
-        inertial: whether Φ̈ takes part.
+            1e10 rounding dominates).
+        omega: ω in rad/s; with `inertial=False`, ω² scales the stiffness.
+        xi: ξ, the damping ratio.
+        inertial: whether λ contains Φ̈.
     """
 
     factor: float = 1e7
@@ -75,7 +75,7 @@ class Penalty(Formulation):
         "comparison with penalty codes; joints have a compliance of about 1/factor, and the motion"
         " may change to another branch at a singular position"
     )
-    saddle = exact_saddle  # constraints give way by themselves
+    saddle = exact_saddle  # penalties already make the linear systems regular
 
     def __post_init__(self) -> None:
         positive = {"factor": self.factor, "omega": self.omega}
@@ -91,8 +91,8 @@ class Penalty(Formulation):
 
     @property
     def traits(self) -> FormulationTraits:
-        """Without Φ̈ it is stiff: for implicit integrators only; without Φ̇ too, springs alone do
-        not resist velocities.
+        """Traits by terms: without Φ̈ it is stiff and suits implicit integrators only; without Φ̇
+        as well, it does not resist velocities.
         """
         rates = self.inertial
         return FormulationTraits(
@@ -107,7 +107,7 @@ class Penalty(Formulation):
     def step(
         self, dynamics: Dynamics, scheme: DifferenceScheme, saddle: Saddle, *, constrained: bool
     ) -> Chain:
-        """One step with an implicit integrator."""
+        """Build one step with an implicit integrator."""
         e = dynamics
         s = ImplicitStep(e, scheme)
         weight = (
@@ -138,8 +138,8 @@ class Penalty(Formulation):
         return s.chain((motion,), s.v_, s.a_, e.λ, saddle)
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """Accelerations and multipliers at given positions and velocities, for an explicit
-        integrator.
+        """Build the accelerations and multipliers at given positions and velocities, for an
+        explicit integrator.
         """
         e = dynamics
         n, m = e.q.numel(), e.λ.numel()
@@ -169,42 +169,43 @@ class Penalty(Formulation):
         )
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
-        """The rates, for results too."""
+        """Build rates for a solver that chooses its own steps, and use them for results, too."""
         chain = self.rates(dynamics, saddle)
         return ContinuousRates(chain, chain)
 
     def residual_limits(self, motion: FinishedMotion) -> tuple[ResidualLimit, ...]:
-        """Joints give way to forces, and to no more than the error of chosen steps beside."""
+        """Return the limit of position residuals: what forces and, with chosen steps, the tolerated
+        error explain.
+        """
         allowed = np.inf
         if motion.tolerance:
             e, steps = motion.equations, motion.tolerance * motion.size
             n, lengths = e.q.numel(), e.q.numel() - e.extra
             accelerations = np.abs(motion.states[:, 2 * n : 2 * n + lengths]).max(axis=1)
-            give = float(_usual(accelerations)) / (self.factor * self.omega**2)
-            if motion.residuals[0] > GENEROUS * (give + steps):  # what rests is carried, too
-                give = max(give, self._give(motion))
-            allowed = GENEROUS * (give + steps)
+            violation = float(_typical(accelerations)) / (self.factor * self.omega**2)
+            # loads at rest cause violations, too
+            if motion.residuals[0] > GENEROUS * (violation + steps):
+                violation = max(violation, self._typical_violation(motion))
+            allowed = GENEROUS * (violation + steps)
         remedy = Message(
             "try a larger {factor}, a smaller step, or {formulation}",
             formulation=("ali3p", "index1"),
         )
         return (motion.position_limit(remedy, allowed),)
 
-    def _give(self, motion: FinishedMotion) -> float:
-        """How far joints give way to what they usually carry: λ/(α ω²), with α as it is at nominal
-        values.
+    def _typical_violation(self, motion: FinishedMotion) -> float:
+        """Return the typical violation λ/(α ω²) of joints under their median load, with α at
+        nominal values.
         """
         e, saddle = motion.equations, Saddle(regular=True)
         n, nominal = e.q.numel(), e.model.parameter_set.nominal
-        λ = _usual(np.abs(motion.states[:, 3 * n :]))
+        λ = _typical(np.abs(motion.states[:, 3 * n :]))
         α = np.array(penalty_function(e, saddle)(motion.states[0, :n], nominal, 0.0)).ravel()
         worst = float((λ / α[: λ.size]).max(initial=0.0))
         return worst * saddle.penalty_factor / (self.factor * self.omega**2)
 
     def _strength(self, α: SX, saddle: Saddle) -> SX:
-        """α with this formulation's factor in place of the one that is used to solve linear
-        systems.
-        """
+        """Return α with this formulation's factor in place of that of the linear solver."""
         return self.factor / saddle.penalty_factor * α
 
     def _deviation(self, e: Dynamics) -> SX:
@@ -212,8 +213,8 @@ class Penalty(Formulation):
         return whole if self.inertial else whole - e.constraint_acceleration
 
 
-def _usual(sizes: np.ndarray) -> np.ndarray:
-    """The median over stored results; of two, as where only both ends are stored, the smaller: the
-    end may be what went wrong.
+def _typical(sizes: np.ndarray) -> np.ndarray:
+    """Return the median over stored results; of two results (only both ends stored) the smaller,
+    since the end may be the faulty one.
     """
     return np.asarray(np.quantile(sizes, 0.5, axis=0, method="lower"))

@@ -10,13 +10,13 @@ from .index1 import Projected, Stabilised
 from .penalty import Penalty
 
 FACTS = ("name", "title", "suits", "traits", "saddle", "residual_limits")
-"""What every formulation states."""
+"""Attributes that every formulation must have."""
 CHAINS = ("step", "rates", "projection", "continuous")
-"""Methods that traits of the same names promise."""
+"""Methods that the traits of the same names promise."""
 
 
 def _faults(formulation: Formulation) -> list[str]:
-    """What is missing, or contradicts itself."""
+    """List what a formulation lacks or where it contradicts itself."""
     if faults := lacking(formulation, FACTS):
         return faults
     if not isinstance(formulation, Formulation):
@@ -30,7 +30,7 @@ def _faults(formulation: Formulation) -> list[str]:
     if not (traits.step or traits.rates):
         faults.append("traits promise neither step nor rates: no integrator fits")
     if traits.exact and traits.compliant:
-        faults.append("traits say that constraints are exact and that they give way")
+        faults.append("traits state that constraints are exact and that they are compliant")
     for name in ("projection", "continuous"):
         if getattr(traits, name) and not traits.rates:
             faults.append(f"traits promise {name} without rates")
@@ -43,7 +43,7 @@ FORMULATIONS = SchemeRegistry[Formulation](
     _faults,
     "varimech.Penalty(factor=…)",
 )
-"""The best for an integrator first."""
+"""The first one that supports an integrator is its default."""
 find_formulation = FORMULATIONS.choose
 
 

@@ -1,9 +1,9 @@
-"""What implicit integrators have in common: positions and velocities at the end of a step are
+"""Common interface of implicit integrators: positions and velocities at the end of a step are
 linear in its acceleration.
 
     q = q̂ + β h² q̈,     q̇ = q̂̇ + γ h q̈
 
-Some remember one more vector of the step before, an auxiliary acceleration.
+Some schemes carry one more vector from step to step, an auxiliary acceleration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ V = TypeVar("V", SX, np.ndarray)
 
 
 class DifferenceScheme(Scheme, ABC):
-    """An implicit integrator. Concrete ones state their `order`, too."""
+    """An implicit integrator. Subclasses state their `order`, too."""
 
     coefficients = None
     continuous = None
@@ -30,12 +30,12 @@ class DifferenceScheme(Scheme, ABC):
 
     @property
     def difference(self) -> DifferenceScheme:
-        """The scheme itself, which states them."""
+        """The scheme itself, which states the difference equations."""
         return self
 
     @property
     def traits(self) -> IntegratorTraits:
-        """Equal steps, without damping."""
+        """Equal steps, without numerical damping."""
         return IntegratorTraits()
 
     @property
@@ -45,7 +45,7 @@ class DifferenceScheme(Scheme, ABC):
 
     @abstractmethod
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
-        """q̂ and q̂̇ from the last state, of the shape of q; `h` is the step in seconds."""
+        """Return q̂ and q̂̇ from the last state, of the shape of q; `h` is the step in seconds."""
 
     @property
     @abstractmethod
@@ -54,4 +54,4 @@ class DifferenceScheme(Scheme, ABC):
 
     @abstractmethod
     def remember(self, a: V, memory: V, a_new: V) -> V:
-        """The auxiliary acceleration at the end of a step, of the shape of a."""
+        """Return the auxiliary acceleration at the end of a step, of the shape of a."""

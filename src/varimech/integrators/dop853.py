@@ -232,12 +232,12 @@ D: Rows = (
         -149.72683625798564,
     ),
 )
-"""Coefficients of dense output, for the stages, the end, and three further stages."""
+"""Coefficients of dense output, for the stages, the end of the step and three further stages."""
 
 
 def _dense() -> Rows:
-    """b_i(θ), from the nested form  θ(F₀ + (1−θ)(F₁ + θ(F₂ + (1−θ)(F₃ + …))))  in which dense
-    output is published.
+    """Return b_i(θ), expanded from the nested form  θ(F₀ + (1−θ)(F₁ + θ(F₂ + (1−θ)(F₃ + …))))  in which
+    the dense output is published.
     """
     start, end, change = (np.zeros(16) for _ in range(3))
     start[0], end[12], change[:12] = 1, 1, B

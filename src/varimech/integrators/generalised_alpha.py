@@ -7,8 +7,9 @@ while the equations of motion hold at the end of the step for q̈_{n+1} itself. 
 
     α_m = (2ρ∞ − 1)/(ρ∞ + 1),   α_f = ρ∞/(ρ∞ + 1),   γ = ½ + α_f − α_m,   β = ¼ (γ + ½)²
 
-it is of order 2, unconditionally stable for linear systems, and leaves the share ρ∞ of a vibration
-that is fast against the step: 1 damps nothing, 0 removes it in one step.
+it is of order 2 and unconditionally stable for linear systems. ρ∞ is its spectral radius at
+infinite frequency, the ratio by which a vibration that is fast relative to the step shrinks in each
+step: 1 damps nothing, 0 removes it in one step.
 
 J. Chung and G. M. Hulbert, J. Appl. Mech. 60 (1993) 371–375; for constrained systems in this form:
 M. Arnold and O. Brüls, Multibody Syst. Dyn. 18 (2007) 185–202.
@@ -27,8 +28,8 @@ from .integrator import IntegratorTraits
 
 
 class AlphaScheme(DifferenceScheme):
-    """The scheme by its constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for the usual
-    choices of them.
+    """The scheme with constants α_m and α_f; see `GeneralisedAlpha` and `HHT` for their usual
+    choices.
     """
 
     remembers = True
@@ -36,18 +37,18 @@ class AlphaScheme(DifferenceScheme):
 
     @cached_property
     def traits(self) -> IntegratorTraits:
-        """Equal steps; damping but for ρ∞ = 1, where α_m = α_f = ½, and for α = 0."""
+        """Equal steps; numerical damping except for ρ∞ = 1, where α_m = α_f = ½, and for α = 0."""
         return IntegratorTraits(damping=self.newmark_gamma > 0.5)
 
     @property
     def alpha_m(self) -> float:
-        """Share of the old auxiliary acceleration."""
+        """Weight of the old auxiliary acceleration."""
         return 0.0
 
     @property
     @abstractmethod
     def alpha_f(self) -> float:
-        """Share of the old acceleration."""
+        """Weight of the old acceleration."""
 
     @property
     def newmark_gamma(self) -> float:
@@ -70,7 +71,7 @@ class AlphaScheme(DifferenceScheme):
         return self.newmark_gamma * (1 - self.alpha_f) / (1 - self.alpha_m)
 
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
-        """The parts of q and q̇ that the last state determines."""
+        """Return the parts of q and q̇ that the last state determines."""
         old = (self.alpha_f * a - self.alpha_m * memory) / (1 - self.alpha_m)
         β, γ = self.newmark_beta, self.newmark_gamma
         return q + h * v + h**2 * ((0.5 - β) * memory + β * old), v + h * (
@@ -78,7 +79,7 @@ class AlphaScheme(DifferenceScheme):
         )
 
     def remember(self, a: V, memory: V, a_new: V) -> V:
-        """b at the end of a step."""
+        """Return b at the end of a step."""
         return ((1 - self.alpha_f) * a_new + self.alpha_f * a - self.alpha_m * memory) / (
             1 - self.alpha_m
         )
@@ -86,8 +87,9 @@ class AlphaScheme(DifferenceScheme):
 
 @dataclass(frozen=True)
 class GeneralisedAlpha(AlphaScheme):
-    """The scheme that leaves the share `rho` (0 … 1) of vibrations that are fast against the step; the
-    default 0.8 removes these in some twenty steps.
+    """The scheme with spectral radius `rho` (0 … 1) at infinite frequency: vibrations that are fast
+    relative to the step shrink to this ratio in each step. The default 0.8 removes them in some
+    twenty steps.
 
     >>> GeneralisedAlpha(rho=1.0).newmark_gamma
     0.5
@@ -108,10 +110,10 @@ class GeneralisedAlpha(AlphaScheme):
 
     @property
     def alpha_m(self) -> float:
-        """α_m of ρ∞."""
+        """α_m as a function of ρ∞."""
         return (2 * self.rho - 1) / (self.rho + 1)
 
     @property
     def alpha_f(self) -> float:
-        """α_f of ρ∞."""
+        """α_f as a function of ρ∞."""
         return self.rho / (self.rho + 1)

@@ -1,12 +1,13 @@
-"""What the engine asks of an integrator.
+"""The interface between the engine and an integrator.
 
-An integrator states its facts (`name`, `title`, `suits`, `order`, `traits`) and how it discretises
-time, in exactly one of three ways:
+An integrator states its attributes (`name`, `title`, `suits`, `order`, `traits`) and how it
+discretises time, by exactly one of:
 
     difference    difference equations: positions and velocities at the end of a step are linear in
-                  its acceleration (`DifferenceScheme`); a formulation makes an implicit step of them
+                  its acceleration (`DifferenceScheme`); a formulation turns them into implicit
+                  steps
     coefficients  of an explicit Runge–Kutta scheme (`RungeKutta`), which combines rates
-    continuous    a solver of its own for the rates (`ContinuousSolver`); only its tolerance is known
+    continuous    its own solver for the rates (`ContinuousSolver`); only its tolerance is known
 
 The engine never looks at the class of an integrator: `register_integrator` takes any object that
 satisfies `Integrator`.
@@ -30,24 +31,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IntegratorTraits:
-    """What an integrator can do. The defaults are those of schemes whose steps the engine takes."""
+    """What an integrator supports. The defaults are those of schemes whose steps the engine
+    executes.
+    """
 
     adaptive: bool = False
-    """Chooses its steps for a tolerance."""
+    """Chooses its steps according to a tolerance."""
     equal_steps: bool = True
     """Takes steps of a given length."""
     given_steps: bool = True
-    """Ends its steps where it is told to: repeats the steps of another run, and stops at jumps."""
+    """Ends steps at given times: repeats the steps of another run, and stops at jumps."""
     adjoint: bool = True
     complex_step: bool = True
     second_order: bool = True
-    """Runs can be differentiated twice."""
+    """Second derivatives of runs are available."""
     composite: bool = True
-    """Solves the composite system of Serban and Freeman."""
+    """Supports the composite system of Serban and Freeman."""
     large_models: bool = True
-    """Takes functions that are assembled from pieces, not only straight-line code."""
+    """Supports functions that are assembled from pieces, not only straight-line code."""
     redundant: bool = True
-    """Takes redundant constraints and coordinates without mass."""
+    """Supports redundant constraints and coordinates without mass."""
     damping: bool = False
     """Damps vibrations that are too fast for the step."""
 
@@ -56,22 +59,22 @@ OF_KNOWN_STEPS = (
     *("equal_steps", "given_steps", "adjoint", "complex_step", "second_order"),
     *("composite", "large_models"),
 )
-"""Traits that need steps which the engine takes itself."""
+"""Traits that require the engine to execute the steps."""
 CONTINUOUS = IntegratorTraits(adaptive=True, **dict.fromkeys(OF_KNOWN_STEPS, False))
 """Traits of continuous solvers."""
 
 
 class Integrator(Scheme, Protocol):
-    """The contract; see the module."""
+    """The interface of integrators; see the module."""
 
     @property
     def order(self) -> int | None:
-        """Of convergence with equal steps; None where it varies."""
+        """Order of convergence with equal steps; None where it varies."""
         ...
 
     @property
     def traits(self) -> IntegratorTraits:
-        """What it can do."""
+        """What it supports."""
         ...
 
     @property
@@ -81,7 +84,7 @@ class Integrator(Scheme, Protocol):
 
     @property
     def coefficients(self) -> RungeKutta | None:
-        """Its coefficients, if it is explicit."""
+        """Its Runge–Kutta coefficients, if it is explicit."""
         ...
 
     @property
@@ -91,33 +94,33 @@ class Integrator(Scheme, Protocol):
 
 
 class ContinuousSolver(Protocol):
-    """A solver that takes its own steps, as a function of CasADi, which differentiates it."""
+    """A solver that chooses its own steps, as a CasADi function, which differentiates it."""
 
     @property
     def algebraic(self) -> bool:
-        """Whether accelerations and multipliers are unknowns of it, with their equations; otherwise
-        it gets rates.
+        """Whether accelerations and multipliers are algebraic unknowns of the solver, with their
+        equations; otherwise it integrates rates.
         """
         ...
 
     @property
     def most_steps(self) -> int:
-        """Steps between two results after which it gives up."""
+        """Largest number of steps between two results, after which it gives up."""
         ...
 
     def function(
         self, problem: dict[str, SX], times: np.ndarray, tolerance: float, longest: float
     ) -> ca.Function:
-        """An integrator as `casadi.integrator` makes it.
+        """Build an integrator like `casadi.integrator`.
 
         Args:
             problem: x, z, p, t, ode, alg of CasADi, in scaled variables.
-            times: at which results are wanted, from the start on.
-            tolerance: relative error that the whole run may have.
+            times: times of the results, beginning with the initial time.
+            tolerance: tolerated relative error of the whole run.
             longest: longest step, in the unit of `times`.
         """
         ...
 
     def gave_up(self, error: RuntimeError) -> bool:
-        """Whether it failed because it had taken as many steps as it may."""
+        """Return whether it failed because it exceeded `most_steps`."""
         ...

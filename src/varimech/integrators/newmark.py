@@ -75,11 +75,11 @@ class Newmark(DifferenceScheme):
         return IntegratorTraits(damping=self.gamma > 0.5)
 
     def predict(self, q: V, v: V, a: V, memory: V, h: Any) -> tuple[V, V]:
-        """The parts of q and q̇ that the last state determines."""
+        """Return the parts of q and q̇ that the last state determines."""
         return q + h * v + h**2 * (0.5 - self.beta) * a, v + h * (1 - self.gamma) * a
 
     def remember(self, a: V, memory: V, a_new: V) -> V:
-        """Nothing that is used."""
+        """Return the new acceleration; the scheme does not use it."""
         return a_new
 
 

@@ -16,30 +16,30 @@ from .runge_kutta import coefficient_faults
 from .sundials import CVODES, IDAS
 
 FACTS = ("name", "title", "suits", "order", "traits", "difference", "coefficients", "continuous")
-"""What every integrator states."""
+"""Attributes that every integrator must have."""
 OF_DIFFERENCE = ("name", "beta", "gamma", "remembers", "predict", "remember")
 OF_COEFFICIENTS = ("a", "b", "c", "error", "second_error", "error_order", "extra", "dense")
 OF_CONTINUOUS = ("algebraic", "most_steps", "function", "gave_up")
 
 
 def _faults(integrator: Integrator) -> list[str]:
-    """What is missing, or contradicts itself."""
+    """List what an integrator lacks or where it contradicts itself."""
     if faults := lacking(integrator, FACTS):
         return faults
     if not isinstance(integrator.traits, IntegratorTraits):
         return [f"traits = {integrator.traits!r} must be IntegratorTraits(…)"]
-    ways = {
+    discretisations = {
         "difference": (integrator.difference, OF_DIFFERENCE),
         "coefficients": (integrator.coefficients, OF_COEFFICIENTS),
         "continuous": (integrator.continuous, OF_CONTINUOUS),
     }
-    stated = [way for way, (part, _) in ways.items() if part is not None]
+    stated = [kind for kind, (part, _) in discretisations.items() if part is not None]
     if len(stated) != 1:
         return [
             "exactly one of difference, coefficients and continuous says how it discretises, not"
             f" {' and '.join(stated) or 'none'}"
         ]
-    part, names = ways[stated[0]]
+    part, names = discretisations[stated[0]]
     if missing := [name for name in names if not hasattr(part, name)]:
         return [f"its {stated[0]} lacks {', '.join(missing)}"]
     if integrator.continuous is not None:

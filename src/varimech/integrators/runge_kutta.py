@@ -2,9 +2,9 @@
 
     k_i = f(t + c_i h, y + h Σ_j a_ij k_j),     y_new = y + h Σ_i b_i k_i
 
-An embedded scheme estimates its error as h Σ e_i k_i, the rate at the end of the step being the
-last k; dense output is y(t + θh) = y + h Σ_i b_i(θ) k_i with polynomials b_i, which may need some
-more stages.
+An embedded scheme estimates its error as h Σ e_i k_i, where the last k is the rate at the end of
+the step; dense output is y(t + θh) = y + h Σ_i b_i(θ) k_i with polynomials b_i, which may need
+further stages.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from ..core.errors import ModelError, check_numbers
 from .integrator import IntegratorTraits
 
 GROWTH = 1e-4
-"""Growth a step that counts as none."""
+"""Growth per step that counts as none."""
 CONSISTENT = 1e-10
 """Error of sums of coefficients that counts as rounding: published ones have 15 digits or more."""
 MOST_STAGES = 64
-"""Stages of a step, its end and further ones, together: what the compiled driver has room for."""
+"""Largest number of stages, the end of the step and further stages included: the array size of the
+compiled driver.
+"""
 Rows = tuple[tuple[float, ...], ...]
 
 
@@ -76,23 +78,23 @@ class RungeKutta:
 
     @property
     def coefficients(self) -> RungeKutta:
-        """The scheme itself, which states them."""
+        """The scheme itself, which states the coefficients."""
         return self
 
     @cached_property
     def traits(self) -> IntegratorTraits:
-        """All there is; chosen steps where it estimates its error."""
+        """Everything is supported; chosen steps only with an error estimate."""
         return IntegratorTraits(adaptive=bool(self.error))
 
     @property
     def c(self) -> tuple[float, ...]:
-        """Where in a step its stages are."""
+        """Times of its stages, relative to the step."""
         return tuple(sum(row) for row in self.a)
 
     @property
     def longest_vibration_step(self) -> float:
-        """Largest ω h for which a vibration of frequency ω does not grow: |R(iωh)| ≤ 1 but for
-        `GROWTH`,  R(z) = 1 + z bᵀ (1 − z a)⁻¹ 1.
+        """Largest ω h for which a vibration of frequency ω does not grow by more than `GROWTH` per
+        step, |R(iωh)| ≤ 1, with R(z) = 1 + z bᵀ (1 − z a)⁻¹ 1.
         """
         s = len(self.b)
         a = np.zeros((s, s))
@@ -108,8 +110,8 @@ class RungeKutta:
 
 
 def hermite(b: tuple[float, ...]) -> Rows:
-    """Dense output of order 3 for any scheme: the cubic with the positions and rates of both ends
-    of a step.
+    """Return dense output of order 3 for any scheme: the cubic with the positions and rates of both
+    ends of a step.
 
         y(θ) = y₀ + h [θ(1−θ)² k₁ + θ²(3−2θ) Σ b_i k_i − θ²(1−θ) k_end]
 
@@ -122,7 +124,7 @@ def hermite(b: tuple[float, ...]) -> Rows:
 
 
 def coefficient_faults(s: RungeKutta) -> list[str]:
-    """What is wrong with coefficients: their numbers, and sums that every scheme has."""
+    """List what is wrong with coefficients: their numbers, and sums that hold for every scheme."""
     stages, further = len(s.b), len(s.extra)
     faults = []
 

@@ -2,8 +2,8 @@
 problems.
 
 CVODES (Adams or BDF) solves the rates as an ordinary differential equation; IDAS (BDF) keeps
-accelerations and multipliers as algebraic unknowns. Derivatives are their own forward sensitivities
-(of the continuous problem, to the tolerance), not those of the discrete solution.
+accelerations and multipliers as algebraic unknowns. Derivatives are the solvers' own forward
+sensitivities (of the continuous problem, to the tolerance), not those of the discrete solution.
 
 A. C. Hindmarsh et al., ACM Trans. Math. Softw. 31 (2005) 363–396.
 """
@@ -20,15 +20,15 @@ from ..core.symbols import SX
 from .integrator import CONTINUOUS, ContinuousSolver, IntegratorTraits
 
 SAFETY, LEAST = 0.002, 1e-15
-"""Share of the tolerance that is allowed for the error of one step: BDF takes many, and their
-errors add up (on Andrews' mechanism to three times the tolerance, with 0.01 to fifteen times); and
-the least that rounding allows.
+"""Error tolerance of one step relative to that of the run, and the smallest one that rounding
+allows. BDF takes many steps, and their errors add up (on Andrews' mechanism to three times the
+tolerance of the run, with 0.01 to fifteen times).
 """
 
 
 @dataclass(frozen=True)
 class Sundials:
-    """One of its solvers."""
+    """One of the solvers of the suite."""
 
     name: str
     title: str
@@ -36,13 +36,15 @@ class Sundials:
     algebraic: bool
     order = difference = coefficients = None
     most_steps = 20_000
-    """Between two stored results: some seconds of work, and a hundred times what smooth motions take
-    for a whole run.
+    """Largest number of steps between two stored results: some seconds of work, and a hundred times
+    what smooth motions take for a whole run.
     """
 
     @property
     def traits(self) -> IntegratorTraits:
-        """Those of continuous solvers; redundant constraints leave algebraic unknowns open."""
+        """Traits of continuous solvers; redundant constraints would leave algebraic unknowns
+        undetermined.
+        """
         return replace(CONTINUOUS, redundant=not self.algebraic)
 
     @property
@@ -53,7 +55,7 @@ class Sundials:
     def function(
         self, problem: dict[str, SX], times: np.ndarray, tolerance: float, longest: float
     ) -> ca.Function:
-        """The integrator of CasADi; see `ContinuousSolver`."""
+        """Build CasADi's integrator; see `ContinuousSolver`."""
         allowed = max(SAFETY * tolerance, LEAST)
         options: dict[str, Any] = {
             "reltol": allowed,
@@ -63,13 +65,13 @@ class Sundials:
             "disable_internal_warnings": True,  # failures are explained elsewhere
         }
         if self.algebraic:
-            # accelerations and multipliers follow from what is controlled; errors of theirs would
-            # keep it at order 1
+            # accelerations and multipliers follow from the controlled unknowns; their own errors
+            # would keep the solver at order 1
             options["suppress_algebraic"] = True
         return ca.integrator("run", self.name, problem, 0.0, times[1:].tolist(), options)
 
     def gave_up(self, error: RuntimeError) -> bool:
-        """Whether it had taken too many steps."""
+        """Return whether it has taken too many steps."""
         return "TOO_MUCH_WORK" in str(error)
 
 

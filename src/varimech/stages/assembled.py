@@ -20,8 +20,7 @@ from .system import System
 
 
 class AssembledChain:
-    """A chain that is stated once for each kind of element, with its functions for the whole
-    system.
+    """A chain stated once for each kind of element, with its functions for the whole system.
 
     `Chain` documents the arguments of these functions.
     """
@@ -164,7 +163,7 @@ class AssembledChain:
         return f.plan
 
     def _system(self, space: str) -> System:
-        """The linear system of the stages whose multipliers live in a space."""
+        """Return the linear system of the stages whose multipliers belong to a space."""
         if space not in self._systems:
             stages = [i for i, s in enumerate(self.chain.stages) if s.multiplier_space == space]
             self._systems[space] = System(self.pieces, stages, space)
@@ -179,6 +178,6 @@ def _level(k: int, chain: Chain) -> SX:
 
 
 def _required(expression: SX | None) -> SX:
-    """An attribute that every iterated stage defines."""
+    """Return an attribute that every iterated stage defines."""
     assert expression is not None
     return expression

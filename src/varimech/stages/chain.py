@@ -34,11 +34,11 @@ NEWTON_TOLERANCE = 1e-9
 so the remaining error is of the order of its square.
 """
 ROUNDING = 1e-14
-"""Relative rounding error of positions: some 50 units in the last place, for the sums they result
-from.
+"""Relative rounding error of positions: some 50 units in the last place, for the sums that
+positions result from.
 """
 MANY = 9
-"""More derivatives than are ever taken."""
+"""Default number of derivatives: more than are ever taken."""
 COORDINATES, CONSTRAINTS, INITIAL_CONDITIONS, PARAMETERS, SCALAR = (
     "coordinates",
     "constraints",
@@ -53,7 +53,7 @@ conditions that the user specifies.
 
 @dataclass(frozen=True)
 class Block:
-    """A vector, with the name of the space that its entries belong to."""
+    """A vector, and the name of the space of its entries."""
 
     space: str
     value: SX
@@ -74,8 +74,8 @@ class Statement:
 class Stage:
     """One stage; see the module for the equations. Its unknowns are coordinates or their rates.
 
-    A nonlinear stage is iterated; rounding alone can cause corrections of the size  noise (1 +
-    ‖magnitude‖).
+    A nonlinear stage is iterated; rounding alone can cause corrections of magnitude
+    noise (1 + ‖magnitude‖).
     """
 
     name: str
@@ -92,27 +92,28 @@ class Stage:
     dependents: tuple[tuple[SX, SX], ...] = ()
     """Pairs (symbol, expression in x and u)."""
     named: tuple[tuple[SX, SX, int], ...] = ()
-    """Names for expressions of u and of names before them, which would be written out, and
-    differentiated, over and over; with the number of their derivatives that matter.
+    """Triples (symbol, expression, number of derivatives): names for expressions of u and of
+    earlier names, which would otherwise be repeated, and differentiated, many times. Only the
+    stated number of their derivatives matters.
     """
     multiplier_space: str = CONSTRAINTS
     noise: SX | None = None
     magnitude: SX | None = None
     metric: SX | None = None
-    """Replaces ∂f/∂x where the solution x does not depend on it: the metric that corrections
-    minimise.
+    """Replaces ∂f/∂x where the solution x does not depend on ∂f/∂x: the metric in which corrections
+    are smallest.
     """
     compliant: bool = False
-    """Whether g has a term − w y/α. Then α defines y instead of only speeding up its computation,
+    """Whether g has a term − w y/α. Then α defines y instead of only accelerating its computation,
     and ∂g/∂x differs from w J.
     """
     oblique: bool = False
-    """Whether ∂g/∂x differs from w J for another reason: forces that depend on y, as dry friction
-    does. Such a stage is not symmetric.
+    """Whether ∂g/∂x differs from w J for another reason: forces that depend on y, such as dry
+    friction. Such a stage is not symmetric.
     """
     derivatives: int = MANY
     """Number of derivatives of its solution that matter; further ones count as zero, because they
-    are multiplied by something that vanishes.
+    are multiplied by a vanishing factor.
     """
 
     def derivative(self, expression: SX) -> SX:
@@ -135,7 +136,7 @@ class Stage:
 
     @cached_property
     def tangent(self) -> SX:
-        """H = ∂f/∂x, or the metric in its place."""
+        """H = ∂f/∂x, or the metric in place of it."""
         return self.derivative(self.balance) if self.metric is None else self.metric
 
     @cached_property
@@ -174,15 +175,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Chain:
-    """A sequence of stages and the state that it leads to. The first stage may be nonlinear and is
-    iterated then; all others are linear.
+    """A sequence of stages and the state that results. The first stage may be nonlinear and is then
+    iterated; all others are linear.
     """
 
     name: str
     state: tuple[Block, ...]
     """The state at the beginning."""
     settings: tuple[Block, ...]
-    """Further arguments of all its functions, ending with the parameters and the time."""
+    """Further arguments of all functions of the chain, ending with the parameters and the time."""
     stages: tuple[Stage, ...]
     result: tuple[Block, ...]
     """The state at the end."""
@@ -231,13 +232,15 @@ class Chain:
         return hashlib.sha256(f"{properties}\0{statement}".encode()).digest()
 
     def resolved(self, expressions: list[SX]) -> list[SX]:
-        """Substitute the relations of all dependents, and what names stand for, into expressions."""
+        """Substitute the relations of all dependents, and the expressions of all names, into
+        expressions.
+        """
         symbols, values = self._relations
         return ca.substitute(expressions, symbols, values) if symbols else expressions
 
     @cached_property
     def _relations(self) -> tuple[list[SX], list[SX]]:
-        """Dependents and names, with what they stand for in terms of neither: long expressions are
+        """Dependents and names, with their expressions in terms of neither: long expressions are
         rewritten once, not once for each of them.
         """
         symbols, values = list[SX](), list[SX]()
@@ -264,8 +267,8 @@ class Chain:
     def solve_column(
         self, stage: Stage, f: SX, g: SX, y: SX | None, coefficients: Callable[[SX], SX]
     ) -> tuple[SX, SX]:
-        """Solve the same system from an initial y, with coefficient symbols in place of the matrix
-        entries.
+        """Solve the system of `solve` from an initial y, with coefficient symbols in place of the
+        matrix entries.
         """
         H, J, G, α = (
             coefficients(x)
@@ -309,9 +312,11 @@ class Chain:
         )
 
     def finish(self, extra: SX | None = None) -> ca.Function:
-        """(state[, x, y], settings…) → result, residuals[, extra]: solve the linear stages.
+        """Build (state[, x, y], settings…) → result, residuals[, extra], which solves the linear
+        stages.
 
-        x and y are those of the iterated stage, if there is one; `extra` may contain any unknown.
+        x and y are the unknowns and multipliers of the iterated stage, if there is one; `extra` may
+        contain any unknown.
         """
         residuals = ca.vertcat(
             *[ca.norm_inf(level) if level.numel() else SX(0) for level in self.levels]
@@ -324,7 +329,9 @@ class Chain:
         return self._after_iterations("linearise", [coefficients])
 
     def _after_iterations(self, name: str, outputs: list[SX]) -> ca.Function:
-        """Expressions of all unknowns, with the unknowns of linear stages eliminated."""
+        """Build a function of expressions of all unknowns, with the unknowns of linear stages
+        eliminated.
+        """
         first = self.stages[0]
         symbols: list[SX] = []
         values: list[SX] = []
@@ -347,7 +354,7 @@ class Chain:
         )
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
-        """Unknowns and multipliers of a linear stage, as corrections of their guesses."""
+        """Return unknowns and multipliers of a linear stage, as corrections of their guesses."""
         symbols, guess = [stage.unknown, stage.multiplier], [stage.guess, stage.multiplier_guess]
         f, g = ca.substitute([stage.balance, stage.condition], symbols, guess)
         Δx, Δy = self.solve(stage, -f, -g * (1 / stage.weight))

@@ -12,8 +12,8 @@ import casadi as ca
 from ..core.symbols import SX
 
 LONG = 1500
-"""Operations of a column beyond which Jacobians are not tried: they take long to derive, and were
-executed with two to four times as many in spatial mechanisms.
+"""Operations of a column beyond which Jacobians are not tried: they take long to derive, and needed
+two to four times as many operations in spatial mechanisms.
 """
 
 
@@ -29,12 +29,12 @@ class ChainRule:
     """Maps each Jacobian to the matrix that is multiplied in its place."""
 
     vectors: int = 0
-    """Vectors of columns that a derivative of one column is executed for; 0 where all columns are
-    stated at once.
+    """Number of SIMD vectors of columns for which the derivative of one column is executed; 0 where
+    all columns are stated at once.
     """
 
     def extended(self, symbols: list[SX], derivatives: list[SX]) -> ChainRule:
-        """The same rule with additional symbols."""
+        """Return the rule with additional symbols."""
         return replace(
             self,
             symbols=[*self.symbols, *symbols],
@@ -42,7 +42,7 @@ class ChainRule:
         )
 
     def with_names(self, named: tuple[tuple[SX, SX, int], ...]) -> ChainRule:
-        """The same rule with names for expressions, as far as their derivatives matter."""
+        """Return the rule with names for expressions, as far as their derivatives matter."""
         rule = self
         for symbol, value, derivatives in named:
             if derivatives:
@@ -50,8 +50,8 @@ class ChainRule:
         return rule
 
     def derivative(self, expression: SX) -> SX:
-        """Derivative of an expression with respect to the parameters: by Jacobians, or by forward
-        differentiation where that is executed with fewer operations.
+        """Return the derivative of an expression with respect to the parameters: by Jacobians, or
+        by forward differentiation where that takes fewer operations.
         """
         if not self.vectors:
             return self._by_jacobians(expression)
@@ -63,18 +63,20 @@ class ChainRule:
         return jacobians if self._cost(jacobians, column) <= cost else forward
 
     def _cost(self, derivative: SX, column: SX) -> int:
-        """Operations for all columns; what they share counts once."""
+        """Return the number of operations for all columns; operations shared by all columns count
+        once.
+        """
         own = {x.element_hash() for x in ca.symvar(column)}
         shared = [x for x in ca.symvar(derivative) if x.element_hash() not in own]
-        rest, _, parts = ca.extract_parametric(derivative, ca.veccat(SX(0, 1), *shared))
+        remainder, _, parts = ca.extract_parametric(derivative, ca.veccat(SX(0, 1), *shared))
         counts = [
             ca.Function("f", ca.symvar(x), [x]).n_instructions()
-            for x in (ca.veccat(SX(0, 1), *parts), ca.veccat(SX(0, 1), rest))
+            for x in (ca.veccat(SX(0, 1), *parts), ca.veccat(SX(0, 1), remainder))
         ]
         return counts[0] + self.vectors * counts[1]
 
     def _by_jacobians(self, expression: SX) -> SX:
-        """Sparse Jacobians times the derivatives."""
+        """Return the derivative as a sum of sparse Jacobians times the derivatives of the symbols."""
         total = SX(expression.numel(), self.derivatives[0].shape[1])
         for symbol, derivative in zip(self.symbols, self.derivatives, strict=True):
             jacobian = ca.jacobian(expression, symbol)
@@ -94,7 +96,7 @@ class Coefficients:
         self._values: list[SX] = []
 
     def __call__(self, matrix: SX) -> SX:
-        """The matrix with a symbol for every entry that is not a number."""
+        """Return the matrix with a symbol for every entry that is not a number."""
         entries = [self._symbol(matrix.nz[k]) for k in range(matrix.nnz())]
         return SX(matrix.sparsity(), ca.vertcat(SX(0, 1), *entries))
 
@@ -105,7 +107,7 @@ class Coefficients:
 
     @property
     def values(self) -> SX:
-        """The expressions that the symbols stand for."""
+        """Expressions that the symbols replace."""
         return ca.vertcat(SX(0, 1), *self._values)
 
     def _symbol(self, entry: SX) -> SX:

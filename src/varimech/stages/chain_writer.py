@@ -1,4 +1,4 @@
-"""Write one function of a chain for a large system: its arguments, the linear systems of its
+"""Writer of one function of a chain for a large system: its arguments, the linear systems of its
 stages, their solutions and derivatives.
 """
 
@@ -28,7 +28,7 @@ class ChainWriter(Writer[Chain]):
     def __init__(self, name: str, pieces: Pieces[Chain], system: Callable[[str], System]):
         super().__init__(f"{pieces.point.name}_{name}", pieces, _symbols)
         self._system = system
-        """The linear system of the stages whose multipliers live in a space."""
+        """Returns the linear system of the stages whose multipliers belong to a space."""
         self._chain = pieces.point
         self._factored: list[tuple[int, Factors]] = []
         self._width = 1
@@ -48,8 +48,9 @@ class ChainWriter(Writer[Chain]):
     def set_sensitivities(
         self, directions: np.ndarray, *, state_varies: bool, along_time: bool
     ) -> None:
-        """Declare the next argument, state', and the constant parameter directions ρ'; with
-        `along_time` these are the argument after it, followed by the derivative of time.
+        """Declare the next argument, state', and the constant parameter directions ρ'. With
+        `along_time`, the directions are not constant but the following argument, and the derivative
+        of time is their last row.
         """
         self._width = row_length(directions.shape[1])
         state = self.plan.argument(self._rows_of(self._chain.state), self._width)
@@ -61,8 +62,8 @@ class ChainWriter(Writer[Chain]):
         self._bind_sensitivities(state, parameters, state_varies, along_time)
 
     def direction(self, *, state_varies: bool, along_time: bool) -> tuple[Vector, Vector, Vector]:
-        """Vectors for one column of derivatives, which the caller transposes: state, parameters
-        (and time) and result.
+        """Create vectors for one column of derivatives, which the caller transposes: state,
+        parameters (and time) and result.
         """
         state, parameters = (
             self.plan.vector(self._rows_of(self._chain.state)),
@@ -116,7 +117,7 @@ class ChainWriter(Writer[Chain]):
         return sum(self.size(block.space) for block in blocks)
 
     def _blocks(self, blocks: tuple[Block, ...], whole: Vector) -> list[Stored]:
-        """Positions of the blocks within a vector that contains all of them."""
+        """Return the positions of the blocks within a vector that contains all of them."""
         sizes = [self.size(block.space) for block in blocks]
         first = np.cumsum([0, *sizes]).tolist()
         return [
@@ -149,19 +150,21 @@ class ChainWriter(Writer[Chain]):
         Returns:
             The names of x and y.
         """
-        f, g = _once(f), _once(g)
+        f, g = _cached(f), _cached(g)
         x: Name | None = None
         if self._chain.stages[i].compliant:
             passes, y = 1, None
         for _ in range(passes or self._chain.saddle.linear_passes):
 
-            @_once
+            @_cached
             def r(c: Chain, x: Name | None = x, y: Name | None = y) -> SX:
-                s, left = c.stages[i], f(c)
-                left = left if y is None else left - s.condition_jacobian.T @ self.symbol(c, y)
-                return left if x is None else left - s.tangent @ self.symbol(c, x)
+                s, residual = c.stages[i], f(c)
+                residual = (
+                    residual if y is None else residual - s.condition_jacobian.T @ self.symbol(c, y)
+                )
+                return residual if x is None else residual - s.tangent @ self.symbol(c, x)
 
-            @_once
+            @_cached
             def s(c: Chain, x: Name | None = x) -> SX:
                 return (
                     g(c) if x is None else g(c) - c.stages[i].condition_tangent @ self.symbol(c, x)
@@ -172,7 +175,7 @@ class ChainWriter(Writer[Chain]):
         return x, y
 
     def _correct(self, i: int, r: Expression, s: Expression, width: int) -> tuple[Name, Name]:
-        """One pass of the iteration in `saddle`."""
+        """Execute one pass of the iteration in `saddle`."""
         space = self._chain.stages[i].multiplier_space
         system = self._system(space)
         n, regular = self.size(COORDINATES), self._chain.saddle.regular
@@ -225,7 +228,7 @@ class ChainWriter(Writer[Chain]):
         return δx, δy
 
     def _factors(self, i: int) -> Factors | None:
-        """Factors of an earlier stage with the same matrix, if there is one."""
+        """Return the factors of an earlier stage with the same matrix, if there is one."""
         system = self._system(self._chain.stages[i].multiplier_space)
         for j, factors in self._factored:
             if self._chain.stages[j].multiplier_space == system.space and all(
@@ -274,7 +277,7 @@ class ChainWriter(Writer[Chain]):
         relations = range(len(self._chain.stages[i].dependents))
         partly = {j: self._differentiate_dependent(i, j, ("partial", i, j)) for j in relations}
 
-        def here(c: Chain) -> ChainRule:
+        def rule(c: Chain) -> ChainRule:
             symbols = [c.stages[i].dependents[j][0] for j in relations]
             return self._derivatives(c).extended(
                 symbols, [self.symbol(c, partly[j]) for j in relations]
@@ -289,8 +292,8 @@ class ChainWriter(Writer[Chain]):
             )
         x_, y_ = self.solve(
             i,
-            lambda c: -here(c).derivative(c.stages[i].balance),
-            lambda c: -here(c).derivative(c.stages[i].condition) / c.stages[i].weight,
+            lambda c: -rule(c).derivative(c.stages[i].balance),
+            lambda c: -rule(c).derivative(c.stages[i].condition) / c.stages[i].weight,
             y=y0,
             width=self._width,
         )
@@ -309,7 +312,9 @@ class ChainWriter(Writer[Chain]):
         return name
 
     def derivative(self, chain: Chain, expression: SX) -> SX:
-        """Derivative by the symbols differentiated so far, with respect to one parameter."""
+        """Return the derivative with respect to one parameter, by the symbols differentiated so
+        far.
+        """
         return self._derivatives(chain).derivative(expression)
 
     def _derivatives(self, chain: Chain) -> ChainRule:
@@ -326,16 +331,16 @@ class ChainWriter(Writer[Chain]):
         )
 
 
-def _once(expression: Expression) -> Expression:
-    """The same function of a chain, evaluated once for each: passes of a solution use it again."""
+def _cached(expression: Expression) -> Expression:
+    """Cache the values of a function of a chain: all passes of a solution use them."""
     evaluated: dict[int, SX] = {}
 
-    def remembered(chain: Chain) -> SX:
+    def cached(chain: Chain) -> SX:
         if id(chain) not in evaluated:
             evaluated[id(chain)] = expression(chain)
         return evaluated[id(chain)]
 
-    return remembered
+    return cached
 
 
 def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:
@@ -343,7 +348,7 @@ def _result(value: Callable[[Chain, SX], SX], k: int, chain: Chain) -> SX:
 
 
 def _symbols(chain: Chain) -> dict[Name, SX]:
-    """Symbols of a chain by name."""
+    """Return the symbols of a chain by name."""
     symbols: dict[Name, SX] = {("state", k): block.value for k, block in enumerate(chain.state)}
     symbols |= {("setting", k): block.value for k, block in enumerate(chain.settings)}
     for i, stage in enumerate(chain.stages):

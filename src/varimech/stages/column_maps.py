@@ -1,10 +1,10 @@
 """Maps over elements, and over the columns of their derivatives.
 
-Derivatives stand by rows, one number for each parameter (or each objective of an adjoint), and the
-same linear function applies to every column. A kernel is therefore stated for one column: what
-does not depend on the column, its *coefficients*, is computed once for each element, and the
-rest is executed for several columns at a time by vector instructions. The code does not depend on
-the number of columns.
+Derivatives are stored by rows, one number for each parameter (or each objective of an adjoint), and
+the same linear function applies to every column. A kernel is therefore stated for one column: its
+*coefficients*, which do not depend on the column, are computed once for each element, and the rest
+is executed for several columns at a time by vector instructions. The code does not depend on the
+number of columns.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..core.symbols import SX, symbols_in, without_repetitions
 from .plan import Map, Plan, Port
 
 Use = tuple[SX, Port]
-"""Symbols of an argument, or an expression, of one column, and the vector it is read from, or
-written to.
+"""Symbols of an argument, or an expression, of one column, and the port through which it is read or
+written.
 """
 
 
@@ -26,8 +26,9 @@ def append_maps(
 ) -> None:
     """Append the evaluation of outputs for `count` elements to a plan.
 
-    Ports of vectors with more than one number in a row belong to columns. Outputs of this kind
-    are linear in inputs of this kind.
+    Ports of vectors with more than one number in a row belong to columns. Outputs of this kind are
+    linear in inputs of this kind. With `in_turn`, each element reads the results of the elements
+    before.
     """
     expressions = without_repetitions([x for x, _ in inputs], [ca.densify(x) for x, _ in outputs])
     results = list(zip(expressions, (port for _, port in outputs), strict=True))
@@ -75,5 +76,5 @@ def _map(
     shared: int | None = None,
 ) -> Map:
     kernel = ca.Function(name, [x for x, _ in inputs], [x for x, _ in outputs])
-    given, results = (tuple(port for _, port in uses) for uses in (inputs, outputs))
-    return Map(kernel, count, given, results, in_turn, shared)
+    arguments, results = (tuple(port for _, port in uses) for uses in (inputs, outputs))
+    return Map(kernel, count, arguments, results, in_turn, shared)

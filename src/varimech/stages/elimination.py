@@ -5,9 +5,9 @@ compile.
 
 Without pivoting this is stable for matrices whose symmetric part is positive definite: a mass
 matrix, also with penalty terms and with the stiffness and damping of a small time step (G. H. Golub
-and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2); and for saddle-point matrices (see
-there, section 4.4.8 on quasi-definite ones) if each pivot of the second block comes after all its
-neighbours in the first, and so is as large as possible: `late` names these rows.
+and C. F. Van Loan, Matrix Computations, 4th ed., section 4.3.2). It is stable for saddle-point
+matrices, too (section 4.4.8 there on quasi-definite ones), if each pivot of the second block comes
+after all its neighbours in the first, and so is as large as possible: `late` names these rows.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Factorisation:
         self._values: list[SX] = self._pattern.eliminate.call([matrix.nz[:]])
 
     def solve(self, right: SX) -> SX:
-        """x with A x = right, for all columns at once."""
+        """Return x with A x = right, for all columns at once."""
         return self._pattern.solve(right.shape[1])(*self._values, right)
 
     def mapped(self, change: Callable[[SX], SX]) -> Factorisation:
-        """The same factors with a function applied to their entries."""
+        """Return the factors with a function applied to their entries."""
         other = copy(self)
         other._values = [change(values) for values in self._values]
         return other
@@ -64,10 +64,10 @@ class _Pattern:
     """nonzeros of A → entries of L and of U, by rows; inverse pivots"""
 
     solves: dict[int, ca.Function] = field(default_factory=dict)
-    """By number of right-hand sides."""
+    """Solve functions by number of right-hand sides."""
 
     def solve(self, columns: int) -> ca.Function:
-        """(entries of L, of U, inverse pivots, right-hand sides) → x."""
+        """Return the function (entries of L, of U, inverse pivots, right-hand sides) → x."""
         if columns not in self.solves:
             self.solves[columns] = self._solve(columns)
         return self.solves[columns]
@@ -97,8 +97,8 @@ class _Pattern:
 def _pattern(
     n: int, entries: tuple[tuple[int, int], ...], symmetric: bool, late: range
 ) -> _Pattern:
-    """The elimination for one nonzero pattern, generated once and reused for every matrix that has
-    it.
+    """Return the elimination for one nonzero pattern, generated once and reused for every matrix
+    with this pattern.
     """
     neighbours: list[set[int]] = [set() for _ in range(n)]
     for i, j in entries:
@@ -123,7 +123,7 @@ _Entries = list[list[tuple[int, SX]]]
 
 
 def _eliminate(rows: list[dict[int, SX]], symmetric: bool) -> tuple[_Entries, _Entries, list[SX]]:
-    """L and U without their diagonals, and the inverse pivots."""
+    """Return L and U without their diagonals, and the inverse pivots."""
     n = len(rows)
     below: list[set[int]] = [set() for _ in range(n)]
     for i, row in enumerate(rows):

@@ -1,6 +1,6 @@
 """Forward differentiation of the maps of a plan.
 
-    y = k(x)  →  y' = Σ k_x x',     one column for each parameter, added or set as y itself is.
+    y = k(x)  →  y' = Σ k_x x',     one column for each parameter, added or set like y itself.
 
 All vectors must hold their final values before the derivative maps are executed, because these are
 evaluated at the final values.
@@ -24,8 +24,8 @@ class Forward:
         self._derivatives = TangentMap()
 
     def bind(self, vector: Vector, derivative: Vector) -> None:
-        """Bind a vector to the one that holds its derivative: the same rows, a number each for
-        every parameter.
+        """Bind a vector to the vector of its derivatives, which has the same rows with one number
+        for each parameter.
         """
         self._derivatives.bind(vector, derivative)
 
@@ -44,10 +44,10 @@ class Forward:
             for k, port in enumerate(operation.outputs)
             if port.mode != Mode.LARGEST
         ]
-        wanted = [
+        requested = [
             (k, port, derivative) for k, port, derivative in written if derivative is not None
         ]
-        if not wanted:
+        if not requested:
             return
         x = operation.kernel.sx_in()
         y = operation.kernel.call(x)
@@ -67,11 +67,13 @@ class Forward:
         # one jtimes call for all inputs, so that subexpressions they share are differentiated once
         along = ca.vertcat(SX(0, 1), *[ca.vec(v[0]) for v in varying])
         change = ca.vertcat(SX(0, 1), *[s for s, _ in changes])
-        whole = ca.jtimes(ca.veccat(*[y[k] for k, *_ in wanted]), along, change)
-        sizes = np.cumsum([0, *[y[k].numel() for k, *_ in wanted]]).tolist()
+        whole = ca.jtimes(ca.veccat(*[y[k] for k, *_ in requested]), along, change)
+        sizes = np.cumsum([0, *[y[k].numel() for k, *_ in requested]]).tolist()
         results = [
             (part, Port(derivative, port.rows, port.table, port.same, port.mode))
-            for part, (_, port, derivative) in zip(ca.vertsplit(whole, sizes), wanted, strict=True)
+            for part, (_, port, derivative) in zip(
+                ca.vertsplit(whole, sizes), requested, strict=True
+            )
         ]
         inputs = [*zip(x, operation.inputs, strict=True), *changes]
         append_maps(self._plan, operation.count, inputs, results, in_turn=operation.in_turn)

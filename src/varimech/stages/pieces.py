@@ -29,15 +29,15 @@ U = TypeVar("U")
 
 @dataclass(frozen=True, eq=False)
 class Piece(Generic[T]):
-    """All elements of one kind: one of them in local symbols, and index tables of the entries of
-    each, by space.
+    """All elements of one kind: one representative in local symbols, and index tables of the
+    entries of each element, by space.
     """
 
     local: T
     count: int
     tables: Mapping[str, Table]
     constants: SX
-    """Symbols of the numbers in which the elements differ."""
+    """Symbols of the constants in which the elements differ."""
     values: np.ndarray
     """Values of the constants: (element, number)."""
 
@@ -53,15 +53,15 @@ class Pieces(Generic[T]):
     sizes: Mapping[str, int]
 
     def mapped(self, build: Callable[[T], U]) -> Pieces[U]:
-        """The same pieces with a function applied to each local object."""
+        """Return the pieces with a function applied to each local object."""
         kinds = tuple(
             Piece(build(p.local), p.count, p.tables, p.constants, p.values) for p in self.kinds
         )
         return Pieces(kinds, build(self.point), self.sizes)
 
     def doubled(self, space: str) -> Pieces[T]:
-        """The same pieces with every entry of a space duplicated: all entries, then all of them
-        again.
+        """Return the pieces with every entry of a space duplicated: all entries, followed by their
+        copies.
         """
         size = self.sizes[space]
         tables = [
@@ -77,7 +77,7 @@ class Pieces(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Storage of the entries of a space: the rows of a vector, or the rows that `place` lists."""
+    """Storage of the entries of a space: the rows of a vector, or the rows listed by `place`."""
 
     space: str
     vector: Vector
@@ -86,19 +86,19 @@ class Stored:
 
 @dataclass(frozen=True)
 class Output(Generic[T]):
-    """A result of a map: an expression of a local object, of one column where its destination has
-    several, and its mode.
+    """A result of a map: an expression of a local object (one column of it if the destination has
+    several), and its mode.
     """
 
     expression: Callable[[T], SX]
     to: Stored
     mode: Mode = Mode.SET
     table: Callable[[Piece[T]], Table] | None = None
-    """Replaces the index table of the space."""
+    """Returns an index table that replaces that of the space."""
 
 
 class Writer(Generic[T]):
-    """Writes a plan. Vectors are registered by name as they are created."""
+    """Writer of a plan. Vectors are registered by name as they are created."""
 
     def __init__(self, name: str, pieces: Pieces[T], symbols: Callable[[T], Mapping[Name, SX]]):
         self.plan = Plan(name)
@@ -120,7 +120,9 @@ class Writer(Generic[T]):
         return self.stored[name]
 
     def symbol(self, local: T, name: Name) -> SX:
-        """Symbols for the entries of a vector, of one column, that belong to a local object."""
+        """Return symbols for those entries of a vector, of one column, that belong to a local
+        object.
+        """
         symbols = self._symbols_of(local)
         if name not in symbols:
             stored = self.stored[name]
@@ -128,7 +130,7 @@ class Writer(Generic[T]):
         return symbols[name]
 
     def missing(self, name: Name) -> None:
-        """Create a vector that is needed and not registered yet. Subclasses override this hook."""
+        """Create a vector that is needed but not registered yet. Subclasses override this hook."""
         raise KeyError(name)
 
     def zero(self, *targets: Stored) -> None:
@@ -186,7 +188,7 @@ class Writer(Generic[T]):
         return piece.tables[space].shape[1]
 
     def _needed(self, local: T, expressions: list[SX]) -> list[tuple[Name, SX]]:
-        """Names and symbols that occur in expressions."""
+        """Return the names and symbols that occur in expressions."""
         used = symbols_in(*expressions)
         needed = [
             (name, x)

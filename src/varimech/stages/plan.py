@@ -2,8 +2,8 @@
 
     zero     a vector ← 0
     map      a generated kernel over all elements of a kind: inputs are gathered by index, results
-             are set or added by index; with `in_turn`, each element reads the results of those
-             before it; with `shared`, for each column of derivatives (`column_maps`)
+             are set or added by index; with `in_turn`, each element reads the results of the
+             elements before; with `shared`, for each column of derivatives (`column_maps`)
     factor   a sparse matrix ← its factors L and U (ordered for little fill, without pivoting)
     solve    a vector ← the solution of the factored system, or of the transposed one
 
@@ -22,23 +22,23 @@ import numpy as np
 from ..core.lazy import lazy
 
 LARGEST = 8
-"""Numbers in a vector: as many as the widest registers hold. Compilers split it for processors with
-shorter ones.
+"""Numbers in a SIMD vector: as many as the widest registers hold. Compilers split it for processors
+with shorter ones.
 """
 
 
 def lanes(columns: int) -> int:
-    """Numbers in a vector, for so many columns: a power of two."""
+    """Return how many numbers a SIMD vector has for this number of columns: a power of two."""
     return min(LARGEST, 1 << max(0, columns - 1).bit_length())
 
 
 def row_length(columns: int) -> int:
-    """Length of a row: whole vectors, filled up with zeros."""
+    """Return the length of a row: whole SIMD vectors, filled up with zeros."""
     return -(-columns // lanes(columns)) * lanes(columns)
 
 
 def padded(columns: np.ndarray) -> np.ndarray:
-    """Columns, and zeros up to the length of a row."""
+    """Pad columns with zeros up to the length of a row."""
     return np.pad(columns, ((0, 0), (0, row_length(columns.shape[1]) - columns.shape[1])))
 
 
@@ -63,7 +63,7 @@ class Vector:
     width: int = 1
 
     def part(self, first: int, rows: int) -> Vector:
-        """A range of its rows."""
+        """Return a range of its rows."""
         return Vector(self.base, self.offset + first * self.width, rows, self.width)
 
 
@@ -93,7 +93,7 @@ class Port:
         )
 
     def element_rows(self, count: int) -> np.ndarray:
-        """Rows of the vector that `count` elements access: (element, row)."""
+        """Return the rows of the vector that `count` elements access: (element, row)."""
         if self.same:
             return np.tile(np.arange(self.rows), (count, 1))
         if self.table is None:
@@ -101,7 +101,7 @@ class Port:
         return self.table.astype(np.int64).reshape(count, self.rows)
 
     def places(self, count: int) -> np.ndarray:
-        """Indices, within the base, of all numbers that `count` elements access."""
+        """Return the indices, within the base, of all numbers that `count` elements access."""
         v, rows = self.vector, self.element_rows(count).ravel()
         return (v.offset + rows[:, None] * v.width + np.arange(v.width)).ravel()
 
@@ -123,8 +123,8 @@ class Map:
     outputs: tuple[Port, ...]
     in_turn: bool = False
     shared: int | None = None
-    """Number of leading inputs that all columns share, of a kernel of one column; None of a kernel
-    of numbers.
+    """Number of leading inputs that all columns share, for a kernel of one column; None for a
+    kernel of plain values.
     """
 
     @property
@@ -134,7 +134,7 @@ class Map:
 
     @property
     def lanes(self) -> int:
-        """Columns that are executed together."""
+        """Number of columns that are executed together."""
         return lanes(self.width)
 
 
@@ -160,7 +160,7 @@ class Pattern:
 
     @property
     def entries(self) -> int:
-        """Stored entries: diagonal, U and L, one after the other."""
+        """Number of stored entries: diagonal, U and L, one after the other."""
         return self.size + self.upper.size + self.lower.size
 
 
@@ -193,7 +193,7 @@ Operation = Zero | Map | Factor | Solve
 
 
 class TangentMap:
-    """Companions of vectors, row by row: derivatives of values, or costates of derivatives."""
+    """Companion vectors, row by row: the derivatives of values, or the costates of derivatives."""
 
     def __init__(self) -> None:
         self._companions: dict[int, list[tuple[Vector, Vector]]] = {}
@@ -203,7 +203,7 @@ class TangentMap:
         self._companions.setdefault(vector.base, []).append((vector, companion))
 
     def of(self, vector: Vector) -> Vector | None:
-        """Companion of a vector that lies within a bound one; None if there is none."""
+        """Return the companion of a vector that lies within a bound one; None if there is none."""
         for whole, companion in self._companions.get(vector.base, []):
             first = vector.offset - whole.offset
             if first >= 0 and first + vector.rows * vector.width <= whole.rows * whole.width:
@@ -212,8 +212,8 @@ class TangentMap:
 
 
 OVERHEAD = 1000
-"""Cost of interpreting one operation, in scalar operations: a round value for the order of
-magnitude.
+"""Cost of interpreting one operation, in scalar operations; a round value, since only its order of
+magnitude is known.
 """
 
 
@@ -248,7 +248,7 @@ class Plan:
         return Vector(0, self.workspace - rows * width, rows, width)
 
     def scratch(self, rows: int) -> Vector:
-        """A vector in the workspace whose values the next operation but one may overwrite."""
+        """Return a vector in the workspace whose values the next operation but one may overwrite."""
         if self._scratch is None or self._scratch.rows < rows:
             self._scratch = self.vector(rows)
         return self._scratch.part(0, rows)

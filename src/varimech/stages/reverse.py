@@ -1,5 +1,5 @@
-"""Reverse differentiation of the operations of a plan: from the last to the first, costates of the
-inputs from those of the results.
+"""Reverse differentiation of the operations of a plan, from the last to the first: costates of the
+inputs from the costates of the results.
 
     map     y = k(x)      →  x̄ += k_xᵀ ȳ,     one column for each objective; `in_turn` maps run
                               over their elements in reverse order
@@ -30,8 +30,8 @@ class Reverse:
         self._costates = TangentMap()
 
     def bind(self, vector: Vector, costate: Vector) -> None:
-        """Bind a vector to the vector that holds its costate (same rows, a number each
-        for every objective).
+        """Bind a vector to the vector of its costates, which has the same rows with one number for
+        each objective.
         """
         self._costates.bind(vector, costate)
 
@@ -48,7 +48,7 @@ class Reverse:
                 )
 
     def of(self, vector: Vector) -> Vector | None:
-        """The costate of a vector that lies within a bound one; None if there is none."""
+        """Return the costate of a vector that lies within a bound one; None if there is none."""
         return self._costates.of(vector)
 
     def _map(self, operation: Map) -> None:
@@ -58,7 +58,7 @@ class Reverse:
             for k, port in enumerate(operation.outputs)
             if port.mode != Mode.LARGEST
         ]
-        known = [(value, port, costate) for value, port, costate in written if costate is not None]
+        seeded = [(value, port, costate) for value, port, costate in written if costate is not None]
         read = [
             (symbol, port, self.of(port.vector))
             for symbol, port in zip(x, operation.inputs, strict=True)
@@ -66,12 +66,12 @@ class Reverse:
         requested = [
             (symbol, port, costate) for symbol, port, costate in read if costate is not None
         ]
-        if not known or not requested:
+        if not seeded or not requested:
             return
-        symbols = [SX.sym("μ", value.numel()) for value, *_ in known]
+        symbols = [SX.sym("μ", value.numel()) for value, *_ in seeded]
         along = ca.vertcat(*[ca.vec(symbol) for symbol, *_ in requested])
         whole = ca.jtimes(
-            ca.veccat(*[value for value, *_ in known]), along, ca.vertcat(*symbols), True
+            ca.veccat(*[value for value, *_ in seeded]), along, ca.vertcat(*symbols), True
         )
         parts = ca.vertsplit(
             whole, np.cumsum([0, *[symbol.numel() for symbol, *_ in requested]]).tolist()
@@ -83,24 +83,24 @@ class Reverse:
         ]
         if not nonzero:
             return
-        count, turned = operation.count, operation.in_turn
+        count, reversed_ = operation.count, operation.in_turn
 
         def to_costate(port: Port, costate: Vector) -> Port:
-            return _by_table(Port(costate, port.rows, port.table, port.same), count, turned)
+            return _by_table(Port(costate, port.rows, port.table, port.same), count, reversed_)
 
         inputs = [
-            (symbol, _turned(port, count) if turned else port)
+            (symbol, _reversed(port, count) if reversed_ else port)
             for symbol, port in zip(x, operation.inputs, strict=True)
         ]
         inputs += [
             (symbol, to_costate(port, costate))
-            for symbol, (_, port, costate) in zip(symbols, known, strict=True)
+            for symbol, (_, port, costate) in zip(symbols, seeded, strict=True)
         ]
         results = [
             (part, replace(to_costate(port, costate), mode=Mode.ADD))
             for part, port, costate in nonzero
         ]
-        append_maps(self._plan, count, inputs, results, in_turn=turned)
+        append_maps(self._plan, count, inputs, results, in_turn=reversed_)
 
     def _forget_overwritten(self, operation: Map, before: list[Operation]) -> None:
         """Zero the costates of rows that an operation overwrote: their earlier values had no
@@ -111,7 +111,8 @@ class Reverse:
             if port.mode != Mode.SET or costate is None:
                 continue
             rows = port.places(operation.count)
-            overwritten = np.zeros(rows.max(initial=-1) + 2, bool)  # the last one for all beyond
+            # the last entry stands for all rows beyond
+            overwritten = np.zeros(rows.max(initial=-1) + 2, bool)
             overwritten[rows] = True
             earlier = (
                 p.places(op.count)
@@ -177,21 +178,21 @@ def linear_part(
 
 
 def _expressions(operation: Map) -> tuple[list[SX], list[SX]]:
-    """Argument symbols and results of a kernel; a kernel without arguments returns numbers."""
+    """Return argument symbols and results of a kernel; a kernel without arguments returns numbers."""
     x = operation.kernel.sx_in()
     return x, [SX(value) for value in operation.kernel.call(x)]
 
 
 def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map | None:
-    """A map restricted to some of its results."""
+    """Return a map restricted to some of its results."""
     if not results:
         return None
     if len(results) == len(y):
         return operation
-    wanted = [y[k] for k in results]
-    used = symbols_in(*wanted)
+    selected_results = [y[k] for k in results]
+    used = symbols_in(*selected_results)
     needed = [k for k, symbol in enumerate(x) if not used.isdisjoint(symbols_in(symbol))]
-    kernel = ca.Function("kernel", [x[k] for k in needed], wanted)
+    kernel = ca.Function("kernel", [x[k] for k in needed], selected_results)
     inputs, outputs = (
         tuple(operation.inputs[k] for k in needed),
         tuple(operation.outputs[k] for k in results),
@@ -199,12 +200,12 @@ def _part(operation: Map, x: list[SX], y: list[SX], results: list[int]) -> Map |
     return Map(kernel, operation.count, inputs, outputs, operation.in_turn)
 
 
-def _by_table(port: Port, count: int, turned: bool) -> Port:
-    """The same port with an index table, which adding requires."""
+def _by_table(port: Port, count: int, reversed_: bool) -> Port:
+    """Return the port with an index table, which adding requires."""
     table = port.element_rows(count).astype(np.int32)
-    return Port(port.vector, port.rows, np.ascontiguousarray(table[::-1]) if turned else table)
+    return Port(port.vector, port.rows, np.ascontiguousarray(table[::-1]) if reversed_ else table)
 
 
-def _turned(port: Port, count: int) -> Port:
-    """The same port from the last element to the first."""
+def _reversed(port: Port, count: int) -> Port:
+    """Return the port with its elements in reverse order."""
     return port if port.same else _by_table(port, count, True)

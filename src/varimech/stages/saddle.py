@@ -2,17 +2,17 @@
 
     H x + Jᵀ y = f,     J x = g
 
-Each pass solves for corrections of x and y with the residuals r, s of both lines,
+Each pass solves for corrections of x and y with the residuals r, s of both equations,
 
     H δx + Jᵀ δy = r,     J δx − α⁻¹ δy = s,
 
-and so reduces the error by a factor of about (1 + κ)⁻¹, α being κ times the mass that a constraint
-works against. Where J lacks full rank (redundant constraints, singular positions) the iteration
-still finds a solution. Two eliminations, equal in exact arithmetic:
+and so reduces the error by a factor of about (1 + κ)⁻¹, where α is κ times the mass that a
+constraint works against. Where J lacks full rank (redundant constraints, singular positions) the
+iteration still finds a solution. There are two eliminations, equal in exact arithmetic:
 
-- `regular`: the system as it stands, x before its multipliers. Its condition does not suffer from
-  large α, so κ = 1e12 and one pass suffice.
-- otherwise: δy eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no
+- `regular`: the system as it stands, x before its multipliers. Its condition number does not suffer
+  from large α, so κ = 1e12 and one pass suffice.
+- otherwise: δy is eliminated first, (H + Jᵀ α J) δx = r + Jᵀ α s,  δy = α (J δx − s). It needs no
   inverse of H alone, so zero masses are allowed; κ = 1e7 and two passes. Redundant multipliers
   are not determined: their resultant is correct, but each accumulates rounding errors along a
   run.
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from .chain import Stage
 
 LIGHT = 1e-6
-"""Masses below this share of the largest are replaced by it, or by the masses that constraints
-couple to them. A round value.
+"""Masses below this share of the largest are replaced by this share, or by the masses that
+constraints couple to them. A round value.
 """
 ROUNDING = 1e-9
 """Constraint gradients below this share of the largest count as zero, and sums below this share of
@@ -43,8 +43,8 @@ their terms as cancelled: a round value well above rounding.
 
 
 def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
-    """For each constraint and unknown, the mass of other unknowns that the constraint couples to
-    it.
+    """Return, for each constraint and unknown, the mass of other unknowns that the constraint
+    couples to this unknown.
     """
     squares = ca.power(J, 2)
     mobility = squares @ ca.if_else(masses > LIGHT * heaviest, 1 / masses, 0)
@@ -53,8 +53,8 @@ def carried_masses(J: SX, masses: SX, heaviest: SX) -> SX:
 
 
 def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX:
-    """Mobility of each constraint: the inverse of the mass that its force accelerates; 0 if its
-    gradient vanishes.
+    """Return the mobility of each constraint: the inverse of the mass that its force accelerates; 0
+    if its gradient vanishes.
 
     Unknowns with hardly any mass (such as the directions across a thin bar) are coupled to others
     by further constraints and take the mass of these (`carried`, in total).
@@ -62,10 +62,10 @@ def mobilities(J: SX, masses: SX, heaviest: SX, steepest: SX, carried: SX) -> SX
     squares, (_, columns) = ca.power(J, 2), J.sparsity().get_triplet()
     if not columns:
         return SX.zeros(J.shape[0])
-    mass, all_of_it = ca.densify(masses)[columns], ca.densify(carried)[columns]
-    elsewhere = all_of_it - ca.vec(carried_masses(J, masses, heaviest).nz[:])
-    goes_along = ca.logic_and(mass <= LIGHT * heaviest, elsewhere > ROUNDING * all_of_it)
-    against = ca.if_else(goes_along, ca.fmax(mass, elsewhere), ca.fmax(mass, LIGHT * heaviest))
+    mass, total = ca.densify(masses)[columns], ca.densify(carried)[columns]
+    elsewhere = total - ca.vec(carried_masses(J, masses, heaviest).nz[:])
+    follows = ca.logic_and(mass <= LIGHT * heaviest, elsewhere > ROUNDING * total)
+    against = ca.if_else(follows, ca.fmax(mass, elsewhere), ca.fmax(mass, LIGHT * heaviest))
     moved = ca.sum2(SX(J.sparsity(), ca.vec(squares.nz[:]) / against))
     return ca.densify(ca.if_else(ca.sum2(squares) > (ROUNDING * steepest) ** 2, moved, 0))
 
@@ -80,8 +80,8 @@ class Saddle:
     relaxation: float = 1.0
     """Factor on κ."""
     pairs: tuple[int, ...] | None = None
-    """For each unknown and multiplier the row that it is eliminated with, if it is not its own; for
-    regular systems only.
+    """For each unknown and multiplier the row with which it is eliminated, where that is not its
+    own; for regular systems only.
     """
 
     @property
@@ -91,15 +91,15 @@ class Saddle:
 
     @property
     def penalty_factor(self) -> float:
-        """κ; see the module for the choice."""
+        """κ; see the module for the choice of it."""
         return 1e12 if self.regular else 1e7
 
     @classmethod
     def relaxed(cls, regular: bool) -> Saddle:
-        """Solver for linear stages with final solutions.
+        """Return a solver for linear stages, whose solutions are final.
 
-        It leaves the directions that a nearly singular J hardly constrains to H; exact constraints
-        would only amplify rounding there (docs/decisions/2026-11-formulations.md has measurements).
+        Directions that a nearly singular J hardly constrains are left to H; exact constraints would
+        only amplify rounding there (docs/decisions/2026-11-formulations.md has measurements).
         """
         return cls(regular, passes=2, relaxation=1e-3) if regular else cls(regular, passes=3)
 
@@ -130,8 +130,8 @@ class Saddle:
         return x_total, y_total
 
     def penalty(self, J: SX, masses: SX) -> SX:
-        """α: for each row of J the mass it works against (harmonic, over the masses of the
-        unknowns), times κ.
+        """Return α: for each row of J the mass that it works against (harmonic, over the masses of
+        the unknowns), times κ.
         """
         if J.shape[0] == 0:
             return SX(0, 1)
@@ -141,11 +141,11 @@ class Saddle:
         return self.penalties(moved, ca.norm_inf(moved))
 
     def penalties(self, mobilities: SX, largest: SX) -> SX:
-        """α from the mobilities; constraints with vanishing gradient get the smallest."""
+        """Return α from the mobilities; constraints with vanishing gradient get the smallest α."""
         return self.penalty_factor / ca.if_else(mobilities > 0, mobilities, largest)
 
     def penalty_of(self, stage: Stage) -> SX:
-        """The α that applies to a stage."""
+        """Return the α that applies to a stage."""
         return (
             stage.penalty
             if stage.compliant or self.relaxation == 1.0
@@ -153,7 +153,9 @@ class Saddle:
         )
 
     def matrix(self, stage: Stage) -> SX:
-        """System matrix of a stage: unknowns, then multipliers unless they are eliminated."""
+        """Return the system matrix of a stage: unknowns, then multipliers unless they are
+        eliminated.
+        """
         H, J, G, α = (
             stage.tangent,
             stage.condition_jacobian,
@@ -165,13 +167,14 @@ class Saddle:
         if not self.regular:
             return H + J.T @ (α * G)
         n, softness = H.shape[0], ca.diag(1 / α)
-        # a condition is softened by the multiplier it is eliminated with: others may have any scale
+        # each condition gets the softness of the multiplier that it is eliminated with: the scale
+        # of other multipliers may differ
         if self.pairs is not None:
             softness = softness[[row - n for row in self.pairs[n:]], :]
         return ca.blockcat([[H, J.T], [G, -softness]])
 
     def corrector(self, stage: Stage) -> Corrector:
-        """The factored system of a stage."""
+        """Factor the system of a stage."""
         system, J = self.matrix(stage), stage.condition_jacobian
         n, m = stage.tangent.shape[0], J.shape[0]
         if not self.regular and m:
@@ -205,11 +208,11 @@ class Corrector(Protocol):
     """Solver of one pass, for residuals r and s."""
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
-        """The same with a function applied to the entries of its matrices."""
+        """Return the solver with a function applied to the entries of its matrices."""
         ...
 
     def __call__(self, r: SX, s: SX, /) -> tuple[SX, SX]:
-        """δx and δy."""
+        """Return δx and δy."""
         ...
 
 
@@ -218,7 +221,7 @@ class _Whole:
     factors: Factorisation
     n: int
     rows: list[int] | None = None
-    """Order of its rows."""
+    """Order of the rows of its matrix."""
 
     def mapped(self, change: Callable[[SX], SX]) -> Corrector:
         return _Whole(self.factors.mapped(change), self.n, self.rows)

@@ -38,16 +38,16 @@ class System:
         return sum(self._sizes)
 
     def matrix(self, stage: Stage) -> SX:
-        """The matrix of a local stage, in local order."""
+        """Return the matrix of a local stage, in local order."""
         return self._saddle.matrix(stage)
 
     def entries(self, piece: Piece[Chain], i: int) -> SX:
-        """The entries of that matrix that are stored."""
+        """Return the stored entries of that matrix."""
         nonzeros, _ = self._entries[id(piece), i]
         return self.matrix(piece.local.stages[i]).nz[nonzeros.tolist()]
 
     def table(self, piece: Piece[Chain], i: int) -> Table:
-        """Storage indices of these entries, for each element."""
+        """Return the storage indices of these entries, for each element."""
         _, pairs = self._entries[id(piece), i]
         row, column = self.place[pairs[..., 0]], self.place[pairs[..., 1]]
         if self.symmetric:
@@ -55,7 +55,7 @@ class System:
         return self._stored(row, column)
 
     def _stored(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Storage index of entries: diagonal, rows of U, rows of L."""
+        """Return the storage index of entries: diagonal, rows of U, rows of L."""
         upper, lower = row < column, row > column
         target = row.astype(np.int64)
         target[upper] = self.size + np.searchsorted(
@@ -68,8 +68,8 @@ class System:
         return target.astype(np.int32)
 
     def _local_entries(self, piece: Piece[Chain], i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of the stored nonzeros of the local matrix, and (row, column) of each for every
-        element, before ordering.
+        """Return the indices of the stored nonzeros of the local matrix, and (row, column) of each
+        for every element, before ordering.
         """
         rows, columns = (
             np.array(x, dtype=int)
@@ -115,7 +115,7 @@ class System:
         self.pattern = Pattern(*[np.ascontiguousarray(x, dtype=np.int32) for x in parts])
 
     def _targets(self, start: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """`Pattern.targets`; rows of equal length are processed together."""
+        """Compute `Pattern.targets`; rows of equal length are processed together."""
         lengths = np.diff(start)
         counts = lengths * (lengths + 1) // 2 if self.symmetric else lengths**2
         first = np.concatenate([[0], np.cumsum(counts)])
