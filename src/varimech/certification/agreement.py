@@ -18,20 +18,21 @@ from .plateau import SAFETY, Plateau
 EPS = float(np.finfo(float).eps)
 INDIFFERENT = 1e-6
 """Relative difference of exact methods that counts as their error, not as a contradiction (ten
-times the tolerance, if that is more): direct derivatives leave out how far projections miss the
-constraints, which grows along unstable motions. Three methods that agree so far confirm each other.
+times the tolerance, if that is more): direct derivatives neglect the remaining constraint violation
+after projections, which grows along unstable motions. Three methods that agree within this
+difference confirm each other.
 """
 AMPLIFIED = 1e5
-"""Roundings of an objective, relative, by which exact methods may differ."""
+"""Relative difference that exact methods may have, in units of the rounding of the objective."""
 CONFIRMED = 2
-"""Other exact methods that confirm a gradient, which differences then do not overrule."""
+"""Number of other exact methods that confirm a gradient, which differences then cannot overrule."""
 NOISY = 1e-7
-"""Relative perturbations up to which differences of neighbouring differences are noise."""
+"""Largest relative perturbation at which the change between neighbouring differences is noise."""
 
 
 def noise_of(e: Evidence) -> np.ndarray:
-    """Rounding of each objective, as the smallest perturbations show it: the most that any pair of
-    them does.
+    """Estimate the rounding error of each objective from the smallest perturbations: the maximum
+    over all pairs of neighbouring differences.
     """
     floor, steps = EPS * e.values, np.array(e.relative_steps)
     if len(steps) < 2:
@@ -42,13 +43,13 @@ def noise_of(e: Evidence) -> np.ndarray:
 
 
 def rounding_of(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """What the noise of objectives makes of differences: (perturbation, objective, parameter)."""
+    """Compute the rounding error of the differences: (perturbation, objective, parameter)."""
     return np.asarray(noise[:, None] / (np.array(e.relative_steps)[:, None, None] * e.parameters))
 
 
 def value_sizes(e: Evidence) -> np.ndarray:
-    """By what rounding of each objective is measured: its size, or what sizes that were given for
-    its derivatives make of it.
+    """Reference size for the rounding of each objective: its value, or the size that the given
+    sizes of its derivatives imply, if that is larger.
     """
     sizes = np.where(e.values > 0, e.values, 1.0)
     given = np.where(e.sizes > np.abs(e.gradient), e.sizes * e.parameters, 0.0).max(axis=1)
@@ -56,10 +57,10 @@ def value_sizes(e: Evidence) -> np.ndarray:
 
 
 def differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """Whether the gradient is not what its own method gives once more, but for rounding.
+    """Whether the gradient differs, beyond rounding, from a second computation by its own method.
 
-    How much of that there is in derivatives, the same method shows that repeats the steps chosen in
-    place of choosing them anew.
+    The rounding in derivatives is estimated from the same method with the chosen steps repeated
+    instead of chosen anew.
     """
     if e.again is None:
         return np.zeros(e.gradient.shape, dtype=bool)
@@ -78,8 +79,8 @@ def differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
 
 
 def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The error of the derivative of the computed function; and whether methods disagree by more
-    than they can be off.
+    """Compute the error of the derivative of the computed function, and whether methods disagree by
+    more than their own errors allow.
     """
     g, off, shown = e.gradient, np.abs(e.gradient - flat.value), np.isfinite(flat.value)
     others = [

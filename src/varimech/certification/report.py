@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ..results.gradient import Gradient
 
 AMPLIFIED = 1e6
-"""Amplification of rounding worth a finding."""
+"""Amplification of rounding above which it is a finding."""
 SMALL = 1e-3
-"""Share of the size that was given for it below which a derivative is a finding."""
+"""Share of the size given for it below which a derivative is a finding."""
 LARGE_RESIDUAL = 1e-6
-"""Violation of constraints at position level worth a finding."""
+"""Violation of constraints at position level above which it is a finding."""
 
 
 def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
-    """All findings, the agreement of the methods first."""
+    """Collect all findings, the agreement of the methods first."""
     alive = np.isfinite(verdict.digit_array[0])
     pairs = [
         *_agreement(e, alive),
@@ -53,11 +53,11 @@ def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Findi
     return tuple(Finding(kind, text) for kind, text in pairs)
 
 
-Found = Iterator[tuple[str, str]]
+FindingTexts = Iterator[tuple[str, str]]
 """Kind and text of findings."""
 
 
-def _motion(e: Evidence) -> Found:
+def _motion(e: Evidence) -> FindingTexts:
     if e.singularity is not None and e.singularity.near:
         yield (
             cert.SINGULAR,
@@ -75,7 +75,7 @@ def _motion(e: Evidence) -> Found:
         )
 
 
-def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> Found:
+def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> FindingTexts:
     kinds = {
         cert.INDEPENDENT: "zero: nothing in the equations connects the parameter with the objective",
         cert.ZERO: "zero within rounding, although the equations connect the two",
@@ -91,7 +91,7 @@ def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarr
                 yield str(reason[o, p]), text
 
 
-def _agreement(e: Evidence, alive: np.ndarray) -> Found:
+def _agreement(e: Evidence, alive: np.ndarray) -> FindingTexts:
     for check in e.derivative_checks:
         if check.gradient is None:
             yield "methods", f"{check.name}: not available, because {check.refusal}"
@@ -108,7 +108,9 @@ def _agreement(e: Evidence, alive: np.ndarray) -> Found:
         )
 
 
-def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray) -> Found:
+def _differences(
+    gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray
+) -> FindingTexts:
     flat, slope = verdict.flat, verdict.slope
     if not np.isfinite(e.sweep).any():
         yield cert.UNCHECKED, "differences: all perturbed runs failed"
@@ -156,7 +158,7 @@ def _relative(e: Evidence, a: np.ndarray, b: np.ndarray, where: np.ndarray) -> f
     return float((np.abs(a - b) / size)[where].max(initial=0.0))
 
 
-def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
+def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> FindingTexts:
     r = e.refinement
     shorter = f"{r.what} {' → '.join(f'{x:.3g}' for x in r.settings)}"
     if len(r.settings) < 2:
@@ -176,7 +178,7 @@ def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
         yield "steps", f"{shorter}: the gradient converges, {changes}, relative, at worst"
 
 
-def _reference(e: Evidence, alive: np.ndarray) -> Found:
+def _reference(e: Evidence, alive: np.ndarray) -> FindingTexts:
     r = e.reference
     kind = cert.UNRESOLVED if r.unresolved else cert.COMPLIANT if r.compliant else "reference"
     for u in r.unresolved:
@@ -200,7 +202,7 @@ def _reference(e: Evidence, alive: np.ndarray) -> Found:
     yield kind, text
 
 
-def _switches(e: Evidence) -> Found:
+def _switches(e: Evidence) -> FindingTexts:
     for c in e.crossings:
         s = c.switch
         kind = cert.NON_SMOOTH_FORCE if s.objective is None else cert.NON_SMOOTH_OBJECTIVE
