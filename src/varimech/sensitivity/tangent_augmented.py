@@ -1,14 +1,14 @@
-"""A chain together with its derivative in one direction of the parameters, as one chain.
+"""A chain augmented with its derivative in one direction of the parameters, as one chain.
 
-After each stage,  f(x, y; u) = 0,  g(x; u) = 0,  stands its derivative, a linear stage for x' and
+Each stage,  f(x, y; u) = 0,  g(x; u) = 0,  is followed by its derivative, a linear stage for x' and
 y' with the same matrices:
 
     f' = H x' + Jᵀ y' + f_u u' = 0,     g' = w J x' + g_u u' = 0.
 
-The state carries its own derivative, block by block: (q, q', q̇, q̇', …), so an integrator takes it
-for a mechanism with twice as many coordinates; and the parameters are (ρ, ρ'): the direction is
+The state carries its own derivative, block by block: (q, q', q̇, q̇', …), so an integrator treats
+it as a mechanism with twice as many coordinates; and the parameters are (ρ, ρ'): the direction is
 data. Derivatives of this chain, along the motion or by an adjoint, are second derivatives of the
-one it was made from: forward over forward, or backward over forward.
+original chain: forward over forward, or backward over forward.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..stages.chain_rule import ChainRule
 
 
 def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
-    """The chain with its derivative. With `state_varies=False` the state it starts from is only a
-    guess, which stays as it is.
+    """Augment a chain with its derivative. With `state_varies=False` its initial state is only an
+    initial guess, which is not augmented.
     """
     direction = SX.sym("ρ'", chain.parameters.numel())
     known = ChainRule([chain.parameters], [direction])
@@ -46,8 +46,8 @@ def augmented(chain: Chain, *, state_varies: bool = True) -> Chain:
 
 
 def differentiated(stage: Stage, known: ChainRule) -> tuple[Stage | None, ChainRule]:
-    """The derivative of a stage along what is known, and what is known after it; None where that
-    derivative does not matter.
+    """Differentiate a stage with the chain rule `known`; return its derivative and the chain rule
+    extended by the stage. The derivative is None where it does not matter.
     """
     names = list[tuple[SX, SX, int]]()
     for symbol, value, derivatives in stage.named:
@@ -85,6 +85,6 @@ def differentiated(stage: Stage, known: ChainRule) -> tuple[Stage | None, ChainR
 
 
 def _paired(blocks: tuple[Block, ...], tangents: list[SX]) -> tuple[Block, ...]:
-    """Each block, and after it its derivative."""
+    """Insert after each block its derivative."""
     pairs = zip(blocks, tangents, strict=True)
     return tuple(b for block, tangent in pairs for b in (block, Block(block.space, tangent)))
