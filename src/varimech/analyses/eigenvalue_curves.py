@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ..coordinates.systems import Coordinates
 
 TURNS = {"rad/s": 1 / (2 * np.pi), "1/s": 1 / (2 * np.pi), "": 1 / (2 * np.pi), "Hz": 1.0}
-"""Revolutions per second of one unit of a speed."""
+"""Revolutions per second for one unit of a speed."""
 
 
 class _Common(TypedDict):
-    """Fields of both results."""
+    """Fields that both results share."""
 
     mechanism: str
     at: str
@@ -57,11 +57,11 @@ def root_locus(
     coordinates: str | Coordinates,
     progress: bool | None = None,
 ) -> RootLocus:
-    """Branches of eigenvalues, and where they pass the imaginary axis."""
-    found, common = _tracked(
+    """Track branches of eigenvalues, and find where they cross the imaginary axis."""
+    spectrum_at, common = _tracked(
         "root_locus", solvers, parameter, values, at, wrt, parameters, coordinates, progress
     )
-    places = crossings(found, common["branches"], Condition(1.0))
+    places = crossings(spectrum_at, common["branches"], Condition(1.0))
     return RootLocus(**common, places=tuple(places))
 
 
@@ -77,10 +77,10 @@ def campbell(
     coordinates: str | Coordinates,
     progress: bool | None = None,
 ) -> Campbell:
-    """Branches of frequencies, and where they equal orders of a speed.
+    """Track branches of frequencies, and find where they equal orders of a speed.
 
     Raises:
-        ModelError: for orders that are no positive numbers, and a speed whose unit is none of a
+        ModelError: for orders that are no positive numbers, and a speed whose unit is not that of a
             rotation where `revolutions` is not given.
     """
     some = [orders] if isinstance(orders, (int, float)) else list(orders)
@@ -104,14 +104,14 @@ def campbell(
                 " wheel of radius r"
             ),
         )
-    found, common = _tracked(
+    spectrum_at, common = _tracked(
         "campbell", solvers, parameter, values, at, wrt, parameters, coordinates, progress
     )
     places = [
         (float(order), c)
         for order in some
         for c in crossings(
-            found,
+            spectrum_at,
             common["branches"],
             Condition(-1j / (2 * np.pi), -float(order) * float(turns), oscillating=True),
         )
@@ -148,7 +148,7 @@ def _tracked(
     coordinates: str | Coordinates,
     progress: bool | None,
 ) -> tuple[At, _Common]:
-    """Spectra over the parameter, and their branches."""
+    """Compute spectra over the parameter, and track their branches; return both."""
     check_place(analysis, at)
     swept = _parameter(solvers, parameter)
     v = read_range(values, swept.unit, f"{analysis}: values of {swept.name!r}")
@@ -172,17 +172,17 @@ def _tracked(
             kept[value] = spectra.at({**given, swept.name: value}, names)
         return kept[value]
 
-    def found(value: float) -> Spectrum:
+    def spectrum_at(value: float) -> Spectrum:
         return motion(value).spectrum
 
     with progress_bar(f"{analysis} {solvers.data.name}", float(v.size), progress) as update:
 
-        def followed(value: float) -> Spectrum:
+        def tracked_spectrum(value: float) -> Spectrum:
             update(float(min(len(kept), v.size)))
-            return found(value)
+            return spectrum_at(value)
 
         try:
-            branches = track(followed, v)
+            branches = track(tracked_spectrum, v)
             branches = replace(branches, jumps=jumps(lambda value: motion(value).positions, v))
         except CountChange as error:
             raise VarimechError(
@@ -191,7 +191,7 @@ def _tracked(
                 remedy="leave that value out",
             ) from None
     chosen = solvers.parameters(solvers.data.parameter_set.indices(names))
-    return found, {
+    return spectrum_at, {
         "mechanism": solvers.data.name,
         "at": at,
         "parameter": swept.name,

@@ -1,4 +1,4 @@
-"""Workspace: what a user gives, and the labelled result."""
+"""Workspace: validation of ranges of drivers, and the labelled result."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ if TYPE_CHECKING:
     from ..model.model_data import ModelData
 
 COUNTS = {2: 25, 3: 11}
-"""Values of each driver by the number of drivers: a second or two for either."""
+"""Default values of each driver by the number of drivers: a second or two of run time for either.
+"""
 CLOSED = 1e-6
-"""Largest gap of the boundary over its size."""
+"""Largest gap of a closed boundary over its size."""
 BENT = 0.5
-"""Largest distance of the middle of a piece from that of its chord, over the chord: a half circle."""
+"""Largest distance of the middle of a piece from that of its chord, over the chord: that of a half
+circle.
+"""
 LONG = 0.5
 """Longest chord of a piece over the size of the workspace."""
 
 
 def read_ranges(data: ModelData, ranges: object, count: object) -> Inputs:
-    """Drivers with the values of a grid.
+    """Read drivers with the values of a grid.
 
     Raises:
-        ModelError: for unknown drivers, too few or too many of them, and ranges that make no sense.
+        ModelError: for unknown drivers, too few or too many of them, and invalid ranges.
     """
     if not isinstance(ranges, Mapping) or len(ranges) not in COUNTS:
         raise ModelError(
@@ -85,10 +88,10 @@ def workspace(
     wrt: Wrt,
     parameters: Values | None,
 ) -> Workspace:
-    """All positions of a point over ranges of drivers, with their boundary.
+    """Compute all positions of a point over ranges of drivers, with their boundary.
 
     Raises:
-        ModelError: for input that makes no sense.
+        ModelError: for invalid input.
         VarimechError: if no values in the ranges are reached.
     """
     data = solvers.data
@@ -127,7 +130,7 @@ def workspace(
 def _on_nodes(
     grid: ReachableGrid, at: PointMap, indices: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Reached nodes, r, J and r' of all nodes; NaN where they are out of reach."""
+    """Return reached nodes, and r, J and r' at all nodes; NaN where they are out of reach."""
     n, d = grid.solver.model.dimension, len(grid.axes)
     reached = np.zeros(grid.shape, bool)
     r, J = np.full((*grid.shape, n), np.nan), np.full((*grid.shape, n, d), np.nan)
@@ -146,14 +149,14 @@ def _on_nodes(
     )
 
 
-def _bounded(found: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boundary:
-    """Boundary and area of the workspace."""
-    pieces = found.pieces
+def _bounded(curves: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boundary:
+    """Compute boundary and area of the workspace."""
+    pieces = curves.pieces
     points = np.array([[v.r for v in piece.vertices] for piece in pieces])
     covered = CoveredArea(points, np.array([piece.jump for piece in pieces]))
     parts = [(part, pieces[k].source) for k in covered.boundary for part in covered.cut(int(k))]
     derivatives = np.zeros(len(indices))
-    unresolved = _unresolved(pieces, points, covered.gap) or _outside(found, covered)
+    unresolved = _unresolved(pieces, points, covered.gap) or _outside(curves, covered)
     if indices and not unresolved:
         changes = np.array([at.across(piece, indices) for piece in pieces])
         derivatives = covered.area_derivatives(changes)
@@ -167,7 +170,7 @@ def _bounded(found: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boun
 
 
 def _unresolved(pieces: list[Piece], points: np.ndarray, gap: float) -> str:
-    """Why curves do not bound a region; empty if they do."""
+    """Return why curves do not bound a region; empty if they do."""
     size = float(np.ptp(points.reshape(-1, 2), axis=0).max())
     chords = np.linalg.norm(points[:, 2] - points[:, 0], axis=1)
     off = np.linalg.norm(points[:, 1] - (points[:, 0] + points[:, 2]) / 2, axis=1)
@@ -183,11 +186,11 @@ def _unresolved(pieces: list[Piece], points: np.ndarray, gap: float) -> str:
     return "" if gap <= CLOSED * size else f"the boundary misses {gap:.3g} m from being closed"
 
 
-def _outside(found: WorkspaceBoundary, covered: CoveredArea) -> str:
-    """A position that is reached beyond the boundary; empty if there is none. Curves that break up
-    between nodes close in another place, which no gap shows.
+def _outside(curves: WorkspaceBoundary, covered: CoveredArea) -> str:
+    """Describe a reached position beyond the boundary; empty if there is none. Curves that break up
+    between nodes may close elsewhere, which no gap reveals.
     """
-    inner = found.inner_vertices()
+    inner = curves.inner_vertices()
     if not inner:
         return ""
     counts = covered.count(np.array([vertex.r for vertex in inner]))
