@@ -63,9 +63,13 @@ def equilibrium(solvers: ModelSolvers, wrt: Wrt, parameters: Values | None) -> R
     rest, e = solver.statics.equilibrium(ρ, indices), solver.equations
     n, still = e.q.numel(), np.zeros(e.q.numel())
     sensitivities = None
-    if rest.slopes is not None:
+    if rest.sensitivities is not None:
         sensitivities = np.vstack(
-            [rest.slopes[: 2 * n], np.zeros((n, len(indices or []))), rest.slopes[2 * n :]]
+            [
+                rest.sensitivities[: 2 * n],
+                np.zeros((n, len(indices or []))),
+                rest.sensitivities[2 * n :],
+            ]
         )[None]
     trajectory = Trajectory(
         np.zeros(1),

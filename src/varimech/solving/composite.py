@@ -64,8 +64,8 @@ class CompositeSolver:
             ),
             sensitivity_floors=np.zeros(0),
         )
-        wanted = DerivativeRequest(passages=task.schedule.passages is not None)
-        runner = self._runners.of(task.objectives, wanted, SHARP)
+        request = DerivativeRequest(passages=task.schedule.passages is not None)
+        runner = self._runners.of(task.objectives, request, SHARP)
         trajectory, _ = runner.prepare(
             composite_inputs, task.backend, runs=len(task.indices or [])
         )(None)
@@ -90,7 +90,7 @@ class _CompositePrograms:
         self.composite = Composite(equations)
 
     def objectives(
-        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+        self, objectives: Mapping[str, Objective], request: DerivativeRequest
     ) -> ObjectiveFunctions:
         """Return integrands and final terms, with their derivatives appended."""
         e = self._equations
@@ -99,13 +99,13 @@ class _CompositePrograms:
             self.composite.along("integrands", g, e.packed),
             self.composite.along("finals", w, e.packed),
         )
-        event_map = EventMap(e, objectives) if wanted.passages else None
+        event_map = EventMap(e, objectives) if request.passages else None
         return ObjectiveFunctions(integrands, None, finals, None, event_map=event_map)
 
     def runner(
         self,
         functions: ObjectiveFunctions,
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Runner:
         """Build the runner of the program with these objectives."""

@@ -95,7 +95,7 @@ class _Neighbours:
 
     def _runner_of_vectors(self) -> Runner | None:
         """Return the program if vector code can execute it without waiting for a compiler."""
-        runner = self.solver.runner(self.task.objectives, self.solver.wanted(self.task))
+        runner = self.solver.runner(self.task.objectives, self.solver.derivative_request(self.task))
         if (
             self.task.backend == "interpreted"
             or not isinstance(runner, Runner)

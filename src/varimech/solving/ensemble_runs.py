@@ -140,7 +140,7 @@ def sampler_for(
         similar: a run that shows which residuals to expect; by default the run with nominal values.
         states: whether to return states at stored times as well.
     """
-    common = prepared(solver, task, runs, solver.wanted(task), similar)
+    common = prepared(solver, task, runs, solver.derivative_request(task), similar)
     if common is None or not task.adjoint:
         return None if common is None else Sampler(*common, states=states)
     native, inputs = common[:2]
@@ -153,7 +153,7 @@ def prepared(
     solver: Solver,
     task: Task,
     runs: int,
-    wanted: DerivativeRequest,
+    request: DerivativeRequest,
     similar: Trajectory | None = None,
 ) -> Prepared | None:
     """Return the arguments of a sampler of such runs; None where each is run individually."""
@@ -164,7 +164,7 @@ def prepared(
     if solver.nearby.positions is None or not solver.programs.finds_start:
         return None
     inputs = solver.inputs(task, nominal, guess=solver.nearby.positions)
-    runner = solver.runner(task.objectives, wanted)
+    runner = solver.runner(task.objectives, request)
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
     if similar is None and (similar := _nominal(solver, task)) is None:
