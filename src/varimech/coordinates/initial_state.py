@@ -3,14 +3,14 @@ velocities and accelerations that follow from them, and their derivatives with r
 
 With the initial conditions D(q, ρ) = 0 in addition to the constraints, and everything at t = 0,
 
-    positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from an
-    initial guess)
+    positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0
     velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
     accelerations  M q̈ + Φ_qᵀ λ = Q,                Φ̈(q, q̇, q̈, ρ) = 0,       λ = Φ_q w
 
-Each line is F(x; earlier, ρ) = 0 for its own unknowns x, so its derivative follows from F_x x' =
-−(F_earlier earlier' + F_ρ): exact, with multipliers written as Φ_q w, which makes them those of
-least norm where constraints are redundant.
+The first line is solved by Gauss–Newton from an initial guess. Each line is F(x; earlier, ρ) = 0
+for its own unknowns x, so its derivative follows from F_x x' = −(F_earlier earlier' + F_ρ): exact,
+with multipliers written as Φ_q w, which makes them those of least norm where constraints are
+redundant.
 
 Where the first line has as many equations as unknowns and they are independent, only its positions
 are computed here, with sparse matrices; `start_chain` computes the rest. Irregular systems are

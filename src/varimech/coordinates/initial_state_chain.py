@@ -1,8 +1,7 @@
 """The initial state as a chain of stages, executed and differentiated in generated code, starting
 from a known initial state.
 
-    positions      Φ(q, ρ) = 0,  D(q, ρ) = 0         from a guess: the initial positions for other
-    parameter values
+    positions      Φ(q, ρ) = 0,  D(q, ρ) = 0         guess: those for other parameter values
     velocities     Φ̇ = 0,  Ḋ = 0
     accelerations  M q̈ + Φ_qᵀ λ = Q,  Φ̈ = 0
 

@@ -4,8 +4,7 @@ A velocity constraint, Ψ(q, q̇, t) = 0, does not restrict positions, so as man
 are needed as without it; but it determines one of their rates. Prescribed rates are unchanged. Of
 the others, which would be zero, as many are released as there are such constraints:
 
-    Φ̇ = 0,     Ψ = 0,     Ḋ = prescribed, except released rows, which are replaced by slacks at
-    rest,  ẏ = 0.
+    Φ̇ = 0,     Ψ = 0,     Ḋ = prescribed, except released rows: slacks at rest,  ẏ = 0.
 
 With the motion N_j of the mechanism for a unit of the rate D_j alone, Ψ changes by B_j = Ψ_q̇ N_j.
 The rate that changes Ψ most for its kinetic energy is released, B_j² / (N_jᵀ M N_j), which depends

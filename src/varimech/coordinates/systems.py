@@ -101,7 +101,10 @@ class Relative(Coordinates):
     def suits(self) -> str:
         """Recommended use, in a line of `varimech methods`."""
         if self.reference == ORIGIN:
-            return "the same with recursion about the global origin, which usually takes fewer operations"
+            return (
+                "as rtdyn0, with recursion about the global origin, which usually takes fewer"
+                " operations"
+            )
         return (
             "open trees and chains, spatial mechanisms with few loops: joint coordinates,"
             " recursion about centres of mass"

@@ -3,7 +3,7 @@
 unrolled     all functions as straight-line code of the whole mechanism: small models
 assembled    from one function for each kind of element (`stages/assembled`): large models
 recursive    over the bodies of an open tree in relative coordinates (`coordinates/relative`):
-explicit integrators
+             explicit integrators
 """
 
 from __future__ import annotations

@@ -19,27 +19,27 @@ class RecursiveChains:
 
     def __init__(self, equations: Equations):
         self._equations = equations
-        self._sweeps = RecursionPasses(equations)
-        self._written: dict[tuple[object, ...], ChainFunctions] = {}
+        self._passes = RecursionPasses(equations)
+        self._generated: dict[tuple[object, ...], ChainFunctions] = {}
 
     def functions(self, name: str, request: DerivativeRequest) -> ChainFunctions:
         """Return the functions of the chain "start", "rates" or "end", with the requested
         derivatives.
         """
         key = (name, request.key)
-        if key not in self._written:
-            self._written[key] = {"start": self._start, "rates": self._rates, "end": self._end}[
+        if key not in self._generated:
+            self._generated[key] = {"start": self._start, "rates": self._rates, "end": self._end}[
                 name
             ](request)
-        return self._written[key]
+        return self._generated[key]
 
     def _rates(self, request: DerivativeRequest) -> ChainFunctions:
-        back = self._sweeps.rates_pullback(request.objectives) if request.adjoint else None
-        return ChainFunctions(None, None, self._sweeps.rates(request.directions), pullback=back)
+        back = self._passes.rates_pullback(request.objectives) if request.adjoint else None
+        return ChainFunctions(None, None, self._passes.rates(request.directions), pullback=back)
 
     def _end(self, request: DerivativeRequest) -> ChainFunctions:
-        back = self._sweeps.end_pullback(request.objectives) if request.adjoint else None
-        return ChainFunctions(None, None, self._sweeps.end(request.directions), pullback=back)
+        back = self._passes.end_pullback(request.objectives) if request.adjoint else None
+        return ChainFunctions(None, None, self._passes.end(request.directions), pullback=back)
 
     def _start(self, request: DerivativeRequest) -> ChainFunctions:
         """Compute positions and velocities from initial conditions in unrolled code; then
@@ -66,8 +66,8 @@ class RecursiveChains:
         if request.adjoint:
             pullback, μ = pullback_of(chain, state_varies=False), SX.sym("μ", state.numel())
             pulled = pullback.column(chain.linearise(pullback.coefficients).call(x)[0], μ)[1]
-            back = self._sweeps.start_pullback(
+            back = self._passes.start_pullback(
                 request.objectives, moving, ca.Function("moving_pullback", [*x, μ], [pulled])
             )
-        start = self._sweeps.start(directions, moving, along)
+        start = self._passes.start(directions, moving, along)
         return ChainFunctions(chain.predict, chain.iterate, start, pullback=back)
