@@ -83,8 +83,8 @@ def campbell(
         ModelError: for orders that are no positive numbers, and a speed whose unit is not that of a
             rotation where `revolutions` is not given.
     """
-    some = [orders] if isinstance(orders, (int, float)) else list(orders)
-    if not some or not all(_is_positive(n) for n in some):
+    order_list = [orders] if isinstance(orders, (int, float)) else list(orders)
+    if not order_list or not all(_is_positive(n) for n in order_list):
         raise ModelError(
             "must be positive numbers, such as (1, 2)",
             element="campbell",
@@ -109,7 +109,7 @@ def campbell(
     )
     places = [
         (float(order), c)
-        for order in some
+        for order in order_list
         for c in crossings(
             spectrum_at,
             common["branches"],
@@ -118,7 +118,7 @@ def campbell(
     ]
     return Campbell(
         **common,
-        orders=tuple(float(n) for n in some),
+        orders=tuple(float(n) for n in order_list),
         revolutions=float(turns),
         places=tuple(sorted(places, key=lambda each: each[1].value)),
     )
@@ -162,15 +162,15 @@ def _tracked(
         )
     for each in (v[0], v[-1]):
         swept.check(each)
-    given = {n: x for n, x in (parameters or {}).items() if n != swept.name}
+    other_values = {n: x for n, x in (parameters or {}).items() if n != swept.name}
     further = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
     names = [swept.name, *[p.name for p in further if p.name != swept.name]]
-    spectra, kept = Spectra(solvers, at, coordinates), dict[float, MotionSpectrum]()
+    spectra, cache = Spectra(solvers, at, coordinates), dict[float, MotionSpectrum]()
 
     def motion(value: float) -> MotionSpectrum:
-        if value not in kept:
-            kept[value] = spectra.at({**given, swept.name: value}, names)
-        return kept[value]
+        if value not in cache:
+            cache[value] = spectra.at({**other_values, swept.name: value}, names)
+        return cache[value]
 
     def spectrum_at(value: float) -> Spectrum:
         return motion(value).spectrum
@@ -178,7 +178,7 @@ def _tracked(
     with progress_bar(f"{analysis} {solvers.data.name}", float(v.size), progress) as update:
 
         def tracked_spectrum(value: float) -> Spectrum:
-            update(float(min(len(kept), v.size)))
+            update(float(min(len(cache), v.size)))
             return spectrum_at(value)
 
         try:
@@ -199,6 +199,6 @@ def _tracked(
         "parameter_names": tuple(names),
         "parameter_units": tuple(p.unit for p in chosen),
         "branches": branches,
-        "neutral": next(iter(kept.values())).neutral,
-        "steady": all(s.steady for s in kept.values()),
+        "neutral": next(iter(cache.values())).neutral,
+        "steady": all(s.steady for s in cache.values()),
     }

@@ -99,7 +99,7 @@ def read_inputs(data: ModelData, driver: object, values: object, analysis: str) 
     if isinstance(driver, Mapping):
         if values is not None:
             raise ModelError("are given with the drivers already", element=analysis, field="values")
-        given: list[tuple[object, object]] = list(driver.items())
+        pairs: list[tuple[object, object]] = list(driver.items())
     elif values is None:
         raise ModelError(
             "are missing",
@@ -108,16 +108,18 @@ def read_inputs(data: ModelData, driver: object, values: object, analysis: str) 
             remedy=f"give {analysis}(driver, values), or {analysis}({{driver: values}})",
         )
     else:
-        given = [(driver, values)]
-    if not given:
+        pairs = [(driver, values)]
+    if not pairs:
         raise ModelError("names no driver", element=analysis, field="driver")
     outputs, read = {}, {}
-    for each, some in given:
+    for each, driver_values in pairs:
         name, output = find_input(data, each)
         if name in outputs:
             raise ModelError("is named twice", element=analysis, field="driver", value=name)
         outputs[name] = output
-        read[name] = read_range(some, output.unit, f"{analysis}: values of driver {name!r}")
+        read[name] = read_range(
+            driver_values, output.unit, f"{analysis}: values of driver {name!r}"
+        )
         if isinstance(output, Turn) or output.unit != "m":
             continue
         if type(output).__name__ == "Distance" and not (read[name] > 0).all():

@@ -61,9 +61,9 @@ class Derived:
     """Equations of a mechanism with inputs and outputs, linearised once for all points."""
 
     def __init__(self, equations: Equations, inputs: Sequence[str], outputs: Outputs):
-        self.given = with_inputs(equations, list(inputs))
-        self._candidates = Candidates(self.given.equations, equations)
-        self.names, self._expressions = _outputs(self.given, outputs)
+        self._input_equations = with_inputs(equations, list(inputs))
+        self._candidates = Candidates(self._input_equations.equations, equations)
+        self.names, self._expressions = _outputs(self._input_equations, outputs)
         self._kept: dict[tuple[str, ...], Linearization] = {}
 
     def at(self, start: _Start) -> Linearization:
@@ -71,7 +71,7 @@ class Derived:
         states = self._candidates.choose(start.q, start.v, start.ρ, start.t)
         key = tuple(states.names)
         if key not in self._kept:
-            self._kept[key] = Linearization(self.given, states, self._expressions)
+            self._kept[key] = Linearization(self._input_equations, states, self._expressions)
         return self._kept[key]
 
 
@@ -212,9 +212,9 @@ def _instant(
     x = live.trajectory.states[row]
     if indices is None:
         return _Start("run", x[:n], x[n : 2 * n], ρ, t), e
-    known = run.parameter_names
+    differentiated_for = run.parameter_names
     for k in indices:
-        if (name := list(names)[k]) not in known:
+        if (name := list(names)[k]) not in differentiated_for:
             raise ModelError(
                 f"the run has no derivatives with respect to {name!r}",
                 element="linearize",
@@ -224,7 +224,7 @@ def _instant(
             )
     S = live.derivatives.sensitivities
     assert S is not None
-    S = S[row][:, [known.index(list(names)[k]) for k in indices]]
+    S = S[row][:, [differentiated_for.index(list(names)[k]) for k in indices]]
     return _Start("run", x[:n], x[n : 2 * n], ρ, t, (S[:n], S[n : 2 * n])), e
 
 
@@ -263,18 +263,20 @@ def _start_rates(
 
 
 def _names(inputs: Inputs) -> list[str]:
-    some = [inputs] if isinstance(inputs, (str, ForceLaw, Driver, Parameter)) else list(inputs)
-    return [i if isinstance(i, str) else i.name for i in some]
+    input_list = (
+        [inputs] if isinstance(inputs, (str, ForceLaw, Driver, Parameter)) else list(inputs)
+    )
+    return [i if isinstance(i, str) else i.name for i in input_list]
 
 
-def _outputs(given: InputEquations, outputs: Outputs) -> tuple[tuple[str, ...], SX]:
+def _outputs(input_equations: InputEquations, outputs: Outputs) -> tuple[tuple[str, ...], SX]:
     """Return names and expressions of outputs, one for each component.
 
     Raises:
         ModelError: for reactions where a force is an input: they are computed from the forces of
             the model.
     """
-    e, reactions_used = given.equations, []
+    e, reactions_used = input_equations.equations, []
 
     def reactions() -> Reactions:
         reactions_used.append(True)
@@ -289,7 +291,7 @@ def _outputs(given: InputEquations, outputs: Outputs) -> tuple[tuple[str, ...], 
         count = value.numel()
         names += [name] if count == 1 else [f"{name}.{c}" for c in _components(count)]
         columns.append(value)
-    if reactions_used and given.has_forces:
+    if reactions_used and input_equations.has_forces:
         raise ModelError(
             "reactions are no outputs where a force is an input",
             element="linearize",

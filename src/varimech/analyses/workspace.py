@@ -56,7 +56,7 @@ def read_ranges(data: ModelData, ranges: object, count: object) -> Inputs:
         raise ModelError(
             "must be a whole number, 3 or more", element="workspace", field="count", value=count
         )
-    given = {}
+    grid_values = {}
     for driver, span in ranges.items():
         name, _ = find_input(data, driver)
         label = f"workspace: range of driver {name!r}"
@@ -65,12 +65,12 @@ def read_ranges(data: ModelData, ranges: object, count: object) -> Inputs:
                 "must be (start, stop) or (start, stop, count)", element=label, value=span
             )
         number = span[2] if len(span) == 3 else int(count)
-        given[driver] = (span[0], span[1], number)
+        grid_values[driver] = (span[0], span[1], number)
         if isinstance(number, bool) or not isinstance(number, Integral) or number < 3:
             raise ModelError(
                 "must be a whole number, 3 or more", element=label, field="count", value=number
             )
-    inputs = read_inputs(data, given, None, "workspace")
+    inputs = read_inputs(data, grid_values, None, "workspace")
     for name, values in inputs.values.items():
         if not values[0] < values[-1]:
             raise ModelError(
@@ -107,8 +107,8 @@ def workspace(
     boundary = None
     if data.dimension == 2 and len(axes) == 2:
         boundary = _bounded(WorkspaceBoundary(grid, at), at, indices)
-    known = list(data.parameter_set.parameters.values())
-    names = [p.name for p in known]
+    all_parameters = list(data.parameter_set.parameters.values())
+    names = [p.name for p in all_parameters]
     return Workspace(
         mechanism=data.name,
         point=label,
@@ -119,7 +119,7 @@ def workspace(
         positions=r,
         jacobians=J,
         parameter_names=tuple(names[k] for k in indices),
-        parameter_units=tuple(known[k].unit for k in indices),
+        parameter_units=tuple(all_parameters[k].unit for k in indices),
         derivatives=r_ if indices else None,
         parameters=dict(zip(names, ρ.tolist(), strict=False)),
         steps=grid.steps,

@@ -1,9 +1,9 @@
-"""How far methods agree on the derivative of the computed function, measured by the noise of each.
+"""Agreement of methods on the derivative of the computed function, relative to the noise of each.
 
     exact methods (direct, adjoint, complex step)   differ by rounding, amplified along the motion
     differences                                     differ by their truncation, δ², and by the noise of the objective over δ
 
-Differences are the noisiest witness. They may contradict a gradient that at most one other exact
+Differences are the noisiest evidence. They may contradict a gradient that at most one other exact
 method confirms, where they have a plateau beyond their noise; they do not overrule three exact
 methods that agree.
 """
@@ -52,8 +52,8 @@ def value_sizes(e: Evidence) -> np.ndarray:
     sizes of its derivatives imply, if that is larger.
     """
     sizes = np.where(e.values > 0, e.values, 1.0)
-    given = np.where(e.sizes > np.abs(e.gradient), e.sizes * e.parameters, 0.0).max(axis=1)
-    return np.asarray(np.maximum(sizes, given))
+    implied = np.where(e.sizes > np.abs(e.gradient), e.sizes * e.parameters, 0.0).max(axis=1)
+    return np.asarray(np.maximum(sizes, implied))
 
 
 def differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
@@ -62,20 +62,21 @@ def differs_from_itself(e: Evidence, noise: np.ndarray) -> np.ndarray:
     The rounding in derivatives is estimated from the same method with the chosen steps repeated
     instead of chosen anew.
     """
-    if e.again is None:
+    if e.repeated is None:
         return np.zeros(e.gradient.shape, dtype=bool)
     repeated = next(r.gradient for r in e.derivative_checks if r.name == e.method)
-    size = np.maximum(np.abs(e.again), e.sizes)
+    size = np.maximum(np.abs(e.repeated), e.sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         rounding = (
             0.0
             if repeated is None
-            else float(np.nan_to_num(np.abs(e.again - repeated) / size).max(initial=0.0))
+            else float(np.nan_to_num(np.abs(e.repeated - repeated) / size).max(initial=0.0))
         )
     allowed = (
-        max(1e-10, 1e3 * e.loose, SAFETY * rounding) * size + SAFETY * noise[:, None] / e.parameters
+        max(1e-10, 1e3 * e.step_noise, SAFETY * rounding) * size
+        + SAFETY * noise[:, None] / e.parameters
     )
-    return np.asarray(np.abs(e.gradient - e.again) > allowed)
+    return np.asarray(np.abs(e.gradient - e.repeated) > allowed)
 
 
 def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +87,7 @@ def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.nd
     others = [
         r.gradient for r in e.derivative_checks if r.gradient is not None and r.name != e.method
     ]
-    relative = np.maximum(noise / value_sizes(e), e.loose)
+    relative = np.maximum(noise / value_sizes(e), e.step_noise)
     allowed = (AMPLIFIED * relative[:, None]) * np.maximum(
         e.sizes, (e.values[:, None] / e.parameters) * 1e-3
     )
@@ -105,10 +106,10 @@ def computed_error(e: Evidence, flat: Plateau, noise: np.ndarray) -> tuple[np.nd
     denied = (
         shown
         & (confirming < CONFIRMED)
-        & (off > SAFETY * flat.error + allowed * (1.0 if e.loose else 1e-2))
+        & (off > SAFETY * flat.error + allowed * (1.0 if e.step_noise else 1e-2))
     )
     itself = differs_from_itself(e, noise)
     error = np.where(denied, np.maximum(error, off), error)
-    if e.again is not None:
-        error = np.where(itself, np.maximum(error, np.abs(g - e.again)), error)
+    if e.repeated is not None:
+        error = np.where(itself, np.maximum(error, np.abs(g - e.repeated)), error)
     return np.maximum(error, 2 * EPS * np.abs(g)), disagree | denied | itself

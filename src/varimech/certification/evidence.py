@@ -45,7 +45,7 @@ class Evidence(GradientEvidence):
 
     objective_names: tuple[str, ...]
     method: str
-    again: np.ndarray | None
+    repeated: np.ndarray | None
     """Gradient recomputed by its own method with steps chosen anew; None if it is not available."""
     values: np.ndarray
     """Absolute values of the objectives."""
@@ -57,7 +57,7 @@ class Evidence(GradientEvidence):
     """Events without a derivative, or with a one-sided derivative only."""
     ends_at_jumps: bool
     """Whether steps end at jumps, so that derivatives include them."""
-    loose: float
+    step_noise: float
     """Relative difference between runs due to each choosing its own steps; 0 where perturbed runs
     reuse the steps of the certified run.
     """
@@ -91,26 +91,26 @@ def gather(
         motion = live if along is None else along.run.live
         reference = count(reference_of(gradient, motion, finest))
     ρ = np.abs(motion.parameters[motion.indices])
-    known = tuple(switches(motion.equations, gradient.objectives))
-    given = gradient.final_gradient
+    model_switches = tuple(switches(motion.equations, gradient.objectives))
+    final = gradient.final_gradient
     tolerance = float(info.get("tolerance", 0.0))
     return Evidence(
         objective_names=gradient.objective_names,
-        gradient=given,
+        gradient=final,
         method=gradient.method,
         derivative_checks=checks,
         relative_steps=steps,
         sweep=sweep,
         refinement=refinement,
         reference=reference,
-        again=None if again is None else again.gradient,
+        repeated=None if again is None else again.gradient,
         values=np.abs(live.computed.objectives).max(axis=0),
         parameters=np.where(ρ > 0, ρ, 1.0),
         residuals=tuple(float(r) for r in info["residuals"]),
         growth=growth_of(motion),
         singularity=singularity_of(motion),
-        switches=known,
-        crossings=tuple(crossings_of(motion, known)),
+        switches=model_switches,
+        crossings=tuple(crossings_of(motion, model_switches)),
         rough_events=tuple(
             [
                 *rough_events(motion.equations, motion.computed),
@@ -121,10 +121,10 @@ def gather(
             ]
         ),
         ends_at_jumps=live.computed.crossed is not None,
-        loose=tolerance if ends is None else 0.0,
+        step_noise=tolerance if ends is None else 0.0,
         tolerance=tolerance,
         depends=dependence(motion.equations, gradient.objectives, motion.indices),
-        sizes=np.maximum(np.abs(given), sizes),
+        sizes=np.maximum(np.abs(final), sizes),
     )
 
 
@@ -199,8 +199,8 @@ def _refined(
         else [first / 2, first / 4]
     )
     finer_settings = [x for k, x in enumerate(finer_settings) if x < [first, *finer_settings][k]]
-    given = gradient.final_gradient if direct.gradient is None else direct.gradient
-    settings, gradients, finest, refusal = [first], [given], gradient, ""
+    coarsest = gradient.final_gradient if direct.gradient is None else direct.gradient
+    settings, gradients, finest, refusal = [first], [coarsest], gradient, ""
     for setting in finer_settings:
         changes = (
             {"ends": halved(np.asarray(finest.run.step_ends))}

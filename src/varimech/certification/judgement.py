@@ -38,7 +38,7 @@ class Judgement(Verdicts):
     """Conclusions on each derivative: (objective, parameter) unless stated."""
 
     flat: Plateau
-    afar: np.ndarray
+    large_scale_distance: np.ndarray
     """Distance to the second derivative value that larger perturbations show."""
     converged: np.ndarray
     """Whether the derivative converges under shorter steps."""
@@ -50,19 +50,19 @@ class _Errors:
 
     computed: np.ndarray
     stepping: np.ndarray
-    afar: np.ndarray
-    apart: np.ndarray
+    large_scale_distance: np.ndarray
+    reference_distance: np.ndarray
     """Distance from the reference."""
     motion: np.ndarray
     fragile: np.ndarray
     """Whether perturbed runs fail."""
     disagree: np.ndarray
     """Whether methods disagree by more than their own errors allow."""
-    tampered: np.ndarray
+    irreproducible: np.ndarray
     """Whether the gradient differs from a second computation by its own method."""
     bound: np.ndarray
     """Largest size of a derivative that counts as zero; NaN where no derivative does."""
-    blamed: list[list[list[str]]]
+    causes: list[list[list[str]]]
 
 
 def judge(evidence: Evidence, wanted: float) -> Judgement:
@@ -71,32 +71,40 @@ def judge(evidence: Evidence, wanted: float) -> Judgement:
     flat = plateau(np.array(e.relative_steps), e.sweep, rounding_of(e, noise))
     computed, disagree = computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
-    afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
+    large_scale_distance, reference_distance, (causes, fatal) = (
+        _large_scale_distance(e, noise),
+        _reference_distance(e),
+        _causes(e),
+    )
     if e.reference.gradient is not None:  # the reference has shorter steps, too
-        stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
+        stepping = np.where(np.isinf(stepping), SAFETY * reference_distance, stepping)
     fragile = np.isnan(e.sweep[np.array(e.relative_steps) <= FRAGILE]).any(axis=0)
-    motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
+    motion = np.where(
+        fragile,
+        np.inf,
+        computed + np.max([stepping, large_scale_distance, reference_distance], axis=0),
+    )
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
-    tampered = differs_from_itself(e, noise)
+    irreproducible = differs_from_itself(e, noise)
     bounds = _Errors(
         computed,
         stepping,
-        afar,
-        apart,
+        large_scale_distance,
+        reference_distance,
         motion,
         fragile,
         disagree,
-        tampered,
+        irreproducible,
         _bound(e, noise),
-        blamed,
+        causes,
     )
     digits, errors, status, reason = _verdicts(e, bounds, wanted)
     amplification = noise / (EPS * value_sizes(e))
     of_each = digits, errors, status, reason, _convergence_orders(e), order, amplification
-    return Judgement(*of_each, flat, afar, converged)
+    return Judgement(*of_each, flat, large_scale_distance, converged)
 
 
-def _apart(e: Evidence) -> np.ndarray:
+def _reference_distance(e: Evidence) -> np.ndarray:
     """Compute the distance from the reference; without one it is infinite where shorter steps
     cannot reveal the error.
     """
@@ -141,7 +149,9 @@ def _vanishes(e: Evidence, bounds: _Errors, o: int, p: int) -> bool:
         np.abs([e.gradient[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
     ).all()
     return bool(
-        all_small and bounds.apart[o, p] <= 2 * bounds.bound[o, p] and not bounds.tampered[o, p]
+        all_small
+        and bounds.reference_distance[o, p] <= 2 * bounds.bound[o, p]
+        and not bounds.irreproducible[o, p]
     )
 
 
@@ -149,13 +159,15 @@ def _reason(e: Evidence, bounds: _Errors, o: int, p: int, *, enough: bool) -> st
     """Return the strongest reason why a derivative is not trusted; `enough`: the digits of the
     computed function suffice.
     """
-    if bounds.tampered[o, p]:
+    if bounds.irreproducible[o, p]:
         return cert.DISAGREE
-    reference_dominates = bounds.apart[o, p] > max(bounds.stepping[o, p], bounds.afar[o, p])
+    reference_dominates = bounds.reference_distance[o, p] > max(
+        bounds.stepping[o, p], bounds.large_scale_distance[o, p]
+    )
     if reference_dominates and enough and e.reference.compliant and not e.reference.unresolved:
         return cert.COMPLIANT
-    if bounds.blamed[o][p]:
-        return bounds.blamed[o][p][0]
+    if bounds.causes[o][p]:
+        return bounds.causes[o][p][0]
     if bounds.disagree[o, p]:
         return cert.DISAGREE
     if not enough:
@@ -164,14 +176,14 @@ def _reason(e: Evidence, bounds: _Errors, o: int, p: int, *, enough: bool) -> st
         return cert.UNRESOLVED if e.reference.unresolved else cert.STEPS
     return (
         cert.SCALE_DEPENDENT
-        if bounds.afar[o, p] > bounds.stepping[o, p]
+        if bounds.large_scale_distance[o, p] > bounds.stepping[o, p]
         else cert.FAILING
         if bounds.fragile[o, p]
         else cert.STEPS
     )
 
 
-def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
+def _large_scale_distance(e: Evidence, noise: np.ndarray) -> np.ndarray:
     """Compute the distance to a second derivative value over larger perturbations; zero for chaotic
     motions, which are rough as well, but which shorter steps reveal.
     """
@@ -255,7 +267,7 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
     return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
 
 
-def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
+def _causes(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     """List the causes that spoil each derivative, the most specific first, and whether they
     invalidate it entirely.
 
@@ -296,8 +308,8 @@ def _convergence_orders(e: Evidence) -> np.ndarray:
     if len(x) < 3:
         return unknown
     with np.errstate(invalid="ignore"):
-        slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
+        orders = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
     ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
-    slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
-    best = slopes.max(axis=0)
+    orders = np.where(ordered & np.isfinite(orders), orders, -np.inf)
+    best = orders.max(axis=0)
     return np.where(np.isfinite(best), best, unknown)

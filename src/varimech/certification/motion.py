@@ -97,15 +97,15 @@ def singularity_of(live: LiveRun) -> Singularity | None:
     return Singularity(float(least[k]), float(T.time[rows[k]]))
 
 
-def crossings_of(live: LiveRun, known: Sequence[Switch]) -> list[Crossing]:
+def crossings_of(live: LiveRun, candidates: Sequence[Switch]) -> list[Crossing]:
     """Return the switches that change sign between stored instants, each with its first time."""
-    if not known:
+    if not candidates:
         return []
-    at = ca.vertcat(*[s.at for s in known])
+    at = ca.vertcat(*[s.at for s in candidates])
     values, T = live.evaluate(at), live.trajectory
     derivatives = None
     crossings = []
-    for k, switch in enumerate(known):
+    for k, switch in enumerate(candidates):
         sign = np.sign(values[:, k])
         first = int((sign != 0).argmax())  # starting on a switch is no crossing
         passed = first + np.flatnonzero(sign[first + 1 :] != sign[first:-1])

@@ -92,15 +92,15 @@ class _Guess:
         """Place all bodies that joints connect to a body; those with initial values before those
         that follow from others.
         """
-        known, others = deque[Joint](), deque[Joint]()
+        determined, others = deque[Joint](), deque[Joint]()
         fresh: Body | None = root
-        while fresh is not None or known or others:
+        while fresh is not None or determined or others:
             for joint in joints_of[fresh] if fresh is not None else ():
                 if self._next_body(joint) is not None:
-                    (known if self._known_about(joint) else others).append(joint)
+                    (determined if self._known_about(joint) else others).append(joint)
             fresh = None
-            if known or others:
-                joint = (known or others).popleft()
+            if determined or others:
+                joint = (determined or others).popleft()
                 fresh = self._next_body(joint)
                 if fresh is not None:
                     self._hang(joint)
@@ -203,16 +203,21 @@ class _Guess:
             for point in self.model.points_of(body).values():
                 target = self._where(point, None)
                 arm = self._number(point.local) - s
-                known = self.model.place_of(point) not in self._open
-                if known and target is not None and point is not anchor and np.linalg.norm(arm) > 0:
+                is_direction = self.model.place_of(point) not in self._open
+                if (
+                    is_direction
+                    and target is not None
+                    and point is not anchor
+                    and np.linalg.norm(arm) > 0
+                ):
                     R = swing(R @ arm, target - place) @ R
                     break
         self.poses[body] = (place - R @ s, R)
 
     def _place_loose(self, body: Body) -> None:
         R = self.initial.rotations.get(body, np.eye(self.model.dimension))
-        known = self._known_point(body)
-        for point in (known,) if known else self.model.points_of(body).values():
+        known_point = self._known_point(body)
+        for point in (known_point,) if known_point else self.model.points_of(body).values():
             if (target := self._where(point, None)) is not None:
                 self.poses[body] = (target - R @ self._number(point.local), R)
                 return

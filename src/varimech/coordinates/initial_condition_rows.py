@@ -61,8 +61,8 @@ def initial_conditions_of(
         for c in doubtful
         for k in range(c.deviation(frames).numel())
     ]
-    given = ca.vertcat(SX(0, 1), *constraints, *[c.deviation(frames) for c in start.conditions])
-    everything = ca.vertcat(given, *[c.deviation(frames) for c in doubtful])
+    imposed = ca.vertcat(SX(0, 1), *constraints, *[c.deviation(frames) for c in start.conditions])
+    everything = ca.vertcat(imposed, *[c.deviation(frames) for c in doubtful])
     place = from_poses(guess_poses(model, start, model.parameter_set.nominal))
     # dependence of rows is structural: any position shows it except a symmetric one, as a guess may
     # be; 1 % of the size is off any symmetry and far from other configurations
@@ -73,7 +73,7 @@ def initial_conditions_of(
     )
     touched_columns = np.flatnonzero(np.diff(jacobian.sparsity().colind()))
     J = np.array(jacobian[:, touched_columns.tolist()])
-    needed = _independent_rows(J[: given.numel()], J[given.numel() :])
+    needed = _independent_rows(J[: imposed.numel()], J[imposed.numel() :])
     return (
         *start.conditions,
         *shapes,
@@ -91,11 +91,11 @@ def _attached(model: ModelData, start: Start) -> set[Point]:
     return {p for p in points if isinstance(p.body, Beam)}
 
 
-def _independent_rows(given: np.ndarray, candidates: np.ndarray) -> list[bool]:
+def _independent_rows(imposed: np.ndarray, candidates: np.ndarray) -> list[bool]:
     """Return for each row whether it is independent of the given rows, and of the candidates
     accepted before.
     """
-    span = _orthonormal(given)
+    span = _orthonormal(imposed)
     independent = []
     for row in candidates:
         rest = row - (span @ row) @ span

@@ -63,12 +63,14 @@ class Level:
         return self._solved(zero, earlier, ρ, -column(self.residuals(zero, earlier, ρ)))
 
     def sensitivity(
-        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray
+        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, input_derivatives: np.ndarray
     ) -> np.ndarray:
-        """Compute x' from derivatives of the earlier unknowns and of ρ (`given`, one column per
+        """Compute x' from derivatives of the earlier unknowns and of ρ (`input_derivatives`, one column per
         parameter).
         """
-        return self._solved(x, earlier, ρ, product(-self.partials(x, earlier, ρ), given))
+        return self._solved(
+            x, earlier, ρ, product(-self.partials(x, earlier, ρ), input_derivatives)
+        )
 
     @cached_property
     def curvature(self) -> ca.Function:
@@ -119,16 +121,19 @@ class Level:
         earlier: np.ndarray,
         ρ: np.ndarray,
         derivatives: np.ndarray,
-        given: np.ndarray,
+        input_derivatives: np.ndarray,
     ) -> np.ndarray:
         """Return the residual of F' = 0 for x' = `derivatives`, (equation, parameter), as a share
         of the change of F due to the parameter.
         """
-        changed = product(self.partials(x, earlier, ρ), given)
+        changed = product(self.partials(x, earlier, ρ), input_derivatives)
         left = np.abs(product(self.jacobian(x, earlier, ρ), derivatives) + changed)
         sizes = np.abs(changed).max(axis=0, initial=0.0)
         return np.asarray(
-            left / np.maximum(sizes, self._rounding(x, earlier, ρ) * _relative(given[-ρ.size :], ρ))
+            left
+            / np.maximum(
+                sizes, self._rounding(x, earlier, ρ) * _relative(input_derivatives[-ρ.size :], ρ)
+            )
         )
 
     def _rounding(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray) -> float:

@@ -66,15 +66,15 @@ class _Builder:
             constraints.setdefault(block.name, []).append(block)
         t, declared = SX.sym("t"), DeclaredCoordinates(self.model)
         forced = angles_of_forces(self.model, self.q, self.v, self.frames, t, declared)
-        names, given = counted_names(self.model, [*forced, *counted]), GivenAngles(self.model)
+        names, prescribed = counted_names(self.model, [*forced, *counted]), GivenAngles(self.model)
         needed = bool(declared or names)
         arm = self._arm if needed else 1.0
         mass = typical_mass(self.model, self.frames, self.q, self.v) if needed else 1.0
         own = OwnCoordinates(
-            self.model, declared, names, given, arm=arm, mass=mass, inertia=mass * arm**2
+            self.model, declared, names, prescribed, arm=arm, mass=mass, inertia=mass * arm**2
         )
         q = ca.vertcat(self.q, own.q)
-        given_angles = [a for a in own.angles.values() if a.given is not None]
+        prescribed_angles = [a for a in own.angles.values() if a.given is not None]
         numbered = [node for node in self._nodes.all if node.offset is not None]
         points = np.repeat([node.is_point for node in numbered], self.model.dimension)
         return derive(
@@ -91,8 +91,8 @@ class _Builder:
             given_turns=GivenTurns(
                 q,
                 self.model.parameter_set.vector,
-                tuple(a.θ for a in given_angles),
-                tuple(a.given for a in given_angles if a.given is not None),
+                tuple(a.θ for a in prescribed_angles),
+                tuple(a.given for a in prescribed_angles if a.given is not None),
             ),
             turn_of=own.turn_of,
             sizes=CoordinateScales(np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), arm)

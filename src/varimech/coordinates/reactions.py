@@ -62,8 +62,8 @@ class BodyReactions:
         self._state = state
         self._bodies = model.moving_bodies
         self._twist = Twists(self._bodies, model)
-        things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
-        rows = {name: thing.residuals(self._twist.frames, t) for name, thing in things.items()}
+        owners: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
+        rows = {name: owner.residuals(self._twist.frames, t) for name, owner in owners.items()}
         self._jacobians = {name: self._twist.jacobian(row, frames) for name, row in rows.items()}
         self._columns: dict[str, SX] = {}
         """Derivatives of equations of elements with respect to their own coordinates without
@@ -166,8 +166,8 @@ class BodyReactions:
         """Return the force or torque of a driver along its output, or of another element along the
         residual of its constraint.
         """
-        if driver not in (known := self._model.effort_units):
-            raise unknown_name("driver", driver, known)
+        if driver not in (units := self._model.effort_units):
+            raise unknown_name("driver", driver, units)
         for force in self._model.forces.values():
             if driver in (names := list(force.effort_names())):
                 return -self._multipliers[force.name][names.index(driver)]

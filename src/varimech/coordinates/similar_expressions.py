@@ -57,8 +57,8 @@ def read(expressions: Sequence[SX], roles: Roles, local: Mapping[str, str]) -> R
     for symbol in own:
         role, k = roles[symbol.element_hash()]
         if role in local:
-            known = entries[local[role]]
-            k = known.setdefault(k, len(known))
+            local_indices = entries[local[role]]
+            k = local_indices.setdefault(k, len(local_indices))
         symbols.append((role, k))
     f = ca.Function("alike", own, [everything])
     numbers, instructions = [], []

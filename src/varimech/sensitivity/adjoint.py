@@ -1,5 +1,5 @@
-"""Adjoint differentiation of a converged chain of stages: the transpose of `direct`, at a cost
-independent of the number of parameters.
+"""Adjoint differentiation of a converged chain of stages: the transpose of `direct`, for any number
+of parameters at once.
 
 A chain maps a state s and parameters ρ to a result r, and their changes to  r' = A s' + B ρ'
 (`tangent_of`). The derivative r̄ of an objective with respect to the result (a costate) is pulled

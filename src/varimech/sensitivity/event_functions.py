@@ -192,8 +192,8 @@ class EventFunctions:
     def _rate(self, function: SX) -> SX:
         """Return the rate of a function; NaN where it depends on accelerations or multipliers."""
         e = self._e
-        known = symbols_in(function).isdisjoint(symbols_in(e.a, e.λ))
-        return e.differentiate(function) if known else SX(np.nan)
+        has_rate = symbols_in(function).isdisjoint(symbols_in(e.a, e.λ))
+        return e.differentiate(function) if has_rate else SX(np.nan)
 
     def _sample_functions(self, objectives: Mapping[str, Objective]) -> SampleFunctions | None:
         every = [(i, sample) for i, o in enumerate(objectives.values()) for sample in o.samples]

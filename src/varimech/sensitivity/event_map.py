@@ -163,9 +163,9 @@ class _Passage:
         """The complete chain."""
         e, deep = self._e, self._f.deep
         q, v = SX.sym("q⁻", e.q.numel()), SX.sym("v⁻", e.v.numel())
-        here, known = self._rates("before", (q, v, e.t), self._before, 1 + deep, 1 + deep)
-        a, ȧ = (here.at(x) for x in (e.a, known.derivative(e.a)))
-        δ = self._name("δ", self._time_to_event(here, known))
+        here, rule = self._rates("before", (q, v, e.t), self._before, 1 + deep, 1 + deep)
+        a, ȧ = (here.at(x) for x in (e.a, rule.derivative(e.a)))
+        δ = self._name("δ", self._time_to_event(here, rule))
         q1 = self._name("q₁", q + v * δ + a * (δ**2 / 2))
         v1 = self._name("v₁", v + a * δ + ȧ * (δ**2 / 2))
         t1 = self._name("t₁", e.t + δ)
@@ -176,8 +176,8 @@ class _Passage:
         κ = self._name("κ", (1 - self._stops) * (self._b - δ))
         q3 = self._name("q₃", q2 + v2 * κ + a2 * (κ**2 / 2))
         v3 = self._name("v₃", v2 + a2 * κ + ȧ2 * (κ**2 / 2))
-        ψ = self._moved_integrals(here, known, δ) + self._moved_integrals(then, along, κ)
-        ψ += self._values(here, known, then, δ)
+        ψ = self._moved_integrals(here, rule, δ) + self._moved_integrals(then, along, κ)
+        ψ += self._values(here, rule, then, δ)
         end, _ = self._rates("end", (q3, v3, t1 + κ), self._after, 0, MANY)
         ψ += self._stops * self._final_time(end)
         penalty, *others = settings_of(e, self._penalty)
@@ -207,31 +207,31 @@ class _Passage:
         """
         e = self._e
         level = accelerations(e, e.constraint_acceleration, self._α)
-        known, stages = ChainRule([e.q, e.v, e.t], [e.v, e.a, SX(1)]), list[Stage]()
+        rule, stages = ChainRule([e.q, e.v, e.t], [e.v, e.a, SX(1)]), list[Stage]()
         for k in range(order + 1):
             matter = max(0, derivatives - k)
             stages += [replace(stage, derivatives=matter) for stage in level]
             further = list[Stage]()
             for stage in level if k < order else ():
-                derivative, known = differentiated(stage, known)
+                derivative, rule = differentiated(stage, rule)
                 assert derivative is not None
                 further.append(derivative)
             level = tuple(further)
         symbols = [e.q, e.v, e.t, *self._f.modes]
         values = [self._name(name, x) for x in place]
-        return self._moved(name, stages, symbols, [*values, *ca.vertsplit(modes)]), known
+        return self._moved(name, stages, symbols, [*values, *ca.vertsplit(modes)]), rule
 
-    def _time_to_event(self, here: _Instant, known: ChainRule) -> SX:
+    def _time_to_event(self, here: _Instant, rule: ChainRule) -> SX:
         """Return δ; 0 where no function vanishes."""
         functions = ca.vertcat(*self._f.watched, *self._f.switches)
         w = ca.dot(self._which, functions)
-        rate = _rate(known, w)
-        curvature = _rate(known, rate)
+        rate = _rate(rule, w)
+        curvature = _rate(rule, rate)
         for slot, sample in self._f.extrema.items():
             # its second derivative is not needed: shifting forth and back changes only its value
-            rate_of_sample = _rate(known, self._f.samples[sample])
+            rate_of_sample = _rate(rule, self._f.samples[sample])
             w += self._which[slot] * rate_of_sample
-            rate += self._which[slot] * _rate(known, rate_of_sample)
+            rate += self._which[slot] * _rate(rule, rate_of_sample)
         # without a vanishing function the rate is set to 1, which avoids a division by zero
         rate += 1 - ca.sum1(self._which)
         w, rate, curvature = (
@@ -250,21 +250,21 @@ class _Passage:
         q2, v2 = (x + self._hits * (y - x) for x, y in zip((q, v), new, strict=True))
         return self._name("q₂", q2), self._name("v₂", v2)
 
-    def _moved_integrals(self, here: _Instant, known: ChainRule, time: SX) -> SX:
+    def _moved_integrals(self, here: _Instant, rule: ChainRule, time: SX) -> SX:
         """Return the change of integrals when the motion is shifted by a time."""
         g = self._f.integrands
-        value, rate = self._name("g", here.at(g), 1), self._name("ġ", here.at(_rate(known, g)), 0)
+        value, rate = self._name("g", here.at(g), 1), self._name("ġ", here.at(_rate(rule, g)), 0)
         return value * time + rate * (time**2 / 2)
 
-    def _values(self, before: _Instant, known: ChainRule, after: _Instant, δ: SX) -> SX:
+    def _values(self, before: _Instant, rule: ChainRule, after: _Instant, δ: SX) -> SX:
         """Return the contribution of values at the event to objectives."""
         if not self._f.samples:
             return SX(self._f.integrands.numel(), 1)
         h = ca.vertcat(*self._f.samples)
-        rate = _rate(known, h)
+        rate = _rate(rule, h)
         value, rate, curvature = (
             self._name("h", before.at(x), derivatives)
-            for x, derivatives in ((h, MANY), (rate, 1), (_rate(known, rate), 0))
+            for x, derivatives in ((h, MANY), (rate, 1), (_rate(rule, rate), 0))
         )
         series = value + rate * δ + curvature * (δ**2 / 2)
         return ca.DM(self._f.factors) @ (self._taken * series + self._taken_after * after.at(h))
@@ -299,11 +299,11 @@ class _Passage:
         return _Instant(symbols, values)
 
 
-def _rate(known: ChainRule, expression: SX) -> SX:
+def _rate(rule: ChainRule, expression: SX) -> SX:
     """Differentiate along the motion, in forward mode: expressions are large, and few rates are
     needed.
     """
-    symbols, rates = (ca.veccat(*x) for x in (known.symbols, known.derivatives))
+    symbols, rates = (ca.veccat(*x) for x in (rule.symbols, rule.derivatives))
     return ca.jtimes(expression, symbols, rates)
 
 

@@ -1,4 +1,4 @@
-"""Jumps of forces and integrands along a motion, and what they contribute to derivatives.
+"""Jumps of forces and integrands along a motion, and their contributions to derivatives.
 
 Where a switching function g(q, v, t, ρ) changes its sign at t*, accelerations jump from a⁻ to a⁺,
 and integrands from g⁻ to g⁺. Parameters move t*, by differentiation of g = 0 along the motion,

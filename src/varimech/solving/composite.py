@@ -155,9 +155,7 @@ class _CompositePrograms:
 
     @cached_property
     def _penalty(self) -> ca.Function:
-        """Penalty factors of the composite system: derivatives of constraints take those of
-        constraints.
-        """
+        """Penalty factors of the composite system, equal for a constraint and its derivative."""
         e, (plain, derived) = self._equations, self.composite.constraint_rows
         single = penalty_function(e, self._saddle)(e.q, e.ρ, e.t)
         both = ca.SX(2 * len(plain), 1)

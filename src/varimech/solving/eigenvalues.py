@@ -89,8 +89,10 @@ def eigenvalues(A: np.ndarray, A_: np.ndarray | None, positions: int) -> Eigenva
     none = np.eye(len(A), dtype=complex)[:, free]
     zeros = np.zeros(len(free))
 
-    def shown(some: list[list[int]]) -> tuple[tuple[int, ...], ...]:
-        modes = [tuple(sorted(place[k] for k in g if k in place)) for g in some if len(g) > 1]
+    def shown(groups_of_values: list[list[int]]) -> tuple[tuple[int, ...], ...]:
+        modes = [
+            tuple(sorted(place[k] for k in g if k in place)) for g in groups_of_values if len(g) > 1
+        ]
         return tuple(dict.fromkeys(m for m in modes if m))
 
     return Eigenvalues(

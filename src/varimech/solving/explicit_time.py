@@ -36,11 +36,11 @@ def explicit_time(equations: Equations, objectives: Mapping[str, Objective]) -> 
     as itself.
     """
     e = equations
-    known = symbols_in(e.t, e.ρ)
+    time_and_parameters = symbols_in(e.t, e.ρ)
     owners: list[str] = []
     functions: list[SX] = []
     for name, expressions in _stated(e, objectives):
-        for function in _timed(expressions, e.t, known):
+        for function in _timed(expressions, e.t, time_and_parameters):
             owners.append(name)
             functions.append(function)
     if not functions:
@@ -63,12 +63,15 @@ def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple
             yield name, [integrand]
 
 
-def _timed(expressions: Sequence[SX], t: SX, known: set[int]) -> list[SX]:
+def _timed(expressions: Sequence[SX], t: SX, time_and_parameters: set[int]) -> list[SX]:
     """Return the largest subexpressions of time and parameters alone, except time itself."""
     everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
     f = ca.Function("stated", own, [everything])
-    time, time_only = t.element_hash(), [symbol.element_hash() in known for symbol in own]
+    time, time_only = (
+        t.element_hash(),
+        [symbol.element_hash() in time_and_parameters for symbol in own],
+    )
     work: dict[int, SX | None] = {}  # None for values that depend on the motion
     functions: dict[int, SX] = {}
     for k in range(f.n_instructions()):

@@ -44,12 +44,12 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
         or task.method == "finite-difference"
     ):
         return
-    e, known = solver.equations, solver.switches
+    e, kinks = solver.equations, solver.switches
     if task.method in ENDS_THERE and trajectory.crossed is not None:
         watched = jumps_of(e, task.objectives)
-        known = [s for s in known if not any(ca.is_equal(s.at, w.at, SAME_DEPTH) for w in watched)]
-    crossing = _first_crossing(solver, known, ρ, trajectory) if known else None
-    if crossing is None and not (known and task.schedule.every > 1):
+        kinks = [s for s in kinks if not any(ca.is_equal(s.at, w.at, SAME_DEPTH) for w in watched)]
+    crossing = _first_crossing(solver, kinks, ρ, trajectory) if kinks else None
+    if crossing is None and not (kinks and task.schedule.every > 1):
         return
     step = SHORTER * task.schedule.step
     finer = replace(
@@ -64,7 +64,7 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
         return
     row = int(np.argmax(difference.max(axis=1) - AGREED * size.max(axis=1)))
     column = int(difference[row].argmax())
-    time, switch = crossing or (np.nan, known[0])
+    time, switch = crossing or (np.nan, kinks[0])
     # without a crossing, only the ends of the run may have been stored
     first = "" if crossing is None else f", first at t ≈ {time:.4g} s"
     name = list(solver.model.parameter_set.parameters)[(task.indices or [])[column]]
@@ -82,17 +82,17 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
 
 
 def _first_crossing(
-    solver: Solver, known: list[Switch], ρ: np.ndarray, trajectory: Trajectory
+    solver: Solver, kinks: list[Switch], ρ: np.ndarray, trajectory: Trajectory
 ) -> tuple[float, Switch] | None:
     """Find the first stored time by which a switching function has changed its sign."""
     e, T = solver.equations, trajectory
-    f = ca.Function("switches", [e.packed, e.ρ, e.t], [ca.vertcat(*[s.at for s in known])])
+    f = ca.Function("switches", [e.packed, e.ρ, e.t], [ca.vertcat(*[s.at for s in kinks])])
     signs = np.sign(np.array(f(T.states.T, ρ, T.time[None])).T)
     changed = (signs[1:] != signs[:-1]) & (signs[:-1] != 0)
     if not changed.any():
         return None
     row = int(changed.any(axis=1).argmax())
-    return float(T.time[row + 1]), known[int(changed[row].argmax())]
+    return float(T.time[row + 1]), kinks[int(changed[row].argmax())]
 
 
 def _derivatives(trajectory: Trajectory, coordinates: int) -> np.ndarray:

@@ -81,8 +81,8 @@ def with_inputs(equations: Equations, names: Sequence[str]) -> InputEquations:
             inputs.append(Input(name, parameters[name].unit, parameters[name].symbol, "parameter"))
             continue
         else:
-            known = [*_forces(equations), *model.drivers, *parameters]
-            raise unknown_name("input", name, known)
+            valid_names = [*_forces(equations), *model.drivers, *parameters]
+            raise unknown_name("input", name, valid_names)
         inputs += made
         elements[places[0]] = changed
     if all(i.of == "parameter" for i in inputs):
@@ -109,11 +109,11 @@ def _force(e: Equations, force: ForceLaw, element: Element) -> tuple[list[Input]
     rate, effort = element.efforts[0]
     count = rate.numel()
     u = SX.sym(force.name, count)
-    known: Any = force
-    turned = known.frame == "body" and count > 1
-    body = known.point.body if hasattr(known, "point") else known.body
+    attributes: Any = force
+    turned = attributes.frame == "body" and count > 1
+    body = attributes.point.body if hasattr(attributes, "point") else attributes.body
     more = e.frames[body].direction(u) if turned else u
-    unit = "N" if hasattr(known, "point") else "N·m"
+    unit = "N" if hasattr(attributes, "point") else "N·m"
     names = [force.name] if count == 1 else [f"{force.name}.{c}" for c in COMPONENTS[:count]]
     made = [Input(name, unit, u[k], "force") for k, name in enumerate(names)]
     return made, replace(element, efforts=((rate, effort + more),))

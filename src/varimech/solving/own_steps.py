@@ -42,8 +42,8 @@ def refuse_jumps(
     sides = ca.vertcat(*[s.side for s in jumps])
     values = ca.vertcat(e.forces, objective_expressions(e, task.objectives)[0])
     f = ca.Function("sides", [e.packed, e.ρ, e.t], [ca.densify(sides), ca.densify(values)])
-    known = np.array(f(T.states.T, ρ, T.time[None])[0]).T
-    for row, k in np.argwhere(known[1:] != known[:-1]):
+    stored_sides = np.array(f(T.states.T, ρ, T.time[None])[0]).T
+    for row, k in np.argwhere(stored_sides[1:] != stored_sides[:-1]):
         if _is_jump(f, T, ρ, int(row), int(k)):
             raise _refusal(e, method, jumps[k], float(T.time[row + 1]))
 

@@ -251,13 +251,13 @@ class Statics:
             step = -solve(G)
             move = float(np.abs(np.delete(step[:n], self._first_order)).max(initial=0.0))
             states = np.abs(step[self._first_order]).max(initial=0.0)
-            known = 1.0 + np.abs(y[self._first_order]).max(initial=0.0)
+            state_size = 1.0 + np.abs(y[self._first_order]).max(initial=0.0)
             if not np.isfinite(step).all():
                 raise VarimechError(
                     f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way"
                     " to one"
                 )
-            if move <= CONVERGED * size and states <= CONVERGED * known:
+            if move <= CONVERGED * size and states <= CONVERGED * state_size:
                 return y + step, iteration
             share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
             resistance = s * column(shifted @ step)

@@ -28,12 +28,12 @@ V = TypeVar("V")
 REMEMBERED = 64
 """Number of sets of objectives, and of parameter values, whose functions of time are cached."""
 ENOUGH = 3.0
-"""Ratio of a limit for adaptive steps to equal steps up to which these resolve a feature: more than
-four to the period of a sine. Then they are unchanged.
+"""Number of equal steps within a limit of adaptive steps from which on they resolve a feature: more
+than four to the period of a sine. They are then unchanged.
 """
 FINER = 16.0
-"""Number of equal steps within a limit where they are refined, 25 to the period of a sine: no error
-estimate controls them.
+"""Number of steps within a limit that replace equal steps where there are fewer: 25 to the period
+of a sine, as no error estimate controls them.
 """
 FEW, MANY = 5, 50
 """Where a piece between two edges has fewer equal steps than the first number, it is divided into

@@ -220,11 +220,11 @@ class _Search:
     def _sample(self, points: list[Bounds]) -> None:
         """Update the range of each operation from its values at points."""
         for k, (value, _) in enumerate(points):
-            known = np.clip(value[~np.isnan(value)], -HUGE, HUGE)
-            if known.size:
+            finite = np.clip(value[~np.isnan(value)], -HUGE, HUGE)
+            if finite.size:
                 self.lowest[k], self.highest[k] = (
-                    min(self.lowest[k], known.min()),
-                    max(self.highest[k], known.max()),
+                    min(self.lowest[k], finite.min()),
+                    max(self.highest[k], finite.max()),
                 )
 
     def look(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

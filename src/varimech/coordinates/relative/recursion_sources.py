@@ -57,7 +57,7 @@ class StateArgument:
         argument_derivatives: Vector,
         derivatives: Vector,
     ) -> None:
-        """Write their derivatives, from those of the arguments."""
+        """Write derivatives of positions and velocities, from those of the arguments."""
         forward = Forward(w.plan)
         forward.bind(arguments[0], argument_derivatives)
         forward.bind(w.result, derivatives)
@@ -106,7 +106,7 @@ class SolvedStart:
         argument_derivatives: Vector,
         derivatives: Vector,
     ) -> None:
-        """Write their derivatives; nothing depends on derivatives of the guess."""
+        """Write derivatives of positions and velocities; nothing depends on those of the guess."""
         assert self.tangent is not None
         x, state = self.tangent.sx_in(), derivatives.part(0, 2 * w.q.rows)
         ports = [whole(v) for v in (*arguments, w.directions)]
