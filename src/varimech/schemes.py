@@ -172,7 +172,7 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
     if tolerance is not None and not traits.adaptive:
         raise ModelError(
             f"{method.formulation.title} with integrator {_name_of(method.integrator)!r} takes"
-            " equal steps and knows no tolerance",
+            " equal steps and has no tolerance",
             remedy=Message(
                 "give {step} instead, or {integrator} with {formulation} (smooth motions), or"
                 " 'cvodes' with 'index1-stabilised' (stiff ones)",
@@ -203,7 +203,8 @@ def _chosen_times(integrator: Integrator, duration: float, options: RunOptions) 
     if not integrator.traits.given_steps:
         raise ModelError(
             Message(
-                "integrator {!r} chooses its steps itself and takes no {ends}", _name_of(integrator)
+                "integrator {!r} chooses its own steps and does not support {ends}",
+                _name_of(integrator),
             )
         )
     return chosen.replayed(given_ends(ends, duration))
@@ -252,7 +253,7 @@ def _scheme(
         return chosen, DOP853 if explicit else TRAPEZOIDAL
     if not _fit(chosen, scheme):
         called = chosen.name if chosen == FORMULATIONS.get(chosen.name) else chosen.title
-        problem = f"formulation {called!r} does not go with integrator {_name_of(scheme)!r}"
+        problem = f"formulation {called!r} cannot be combined with integrator {_name_of(scheme)!r}"
         remedy = Message(
             "use one of {} with it, or {formulation}",
             ", ".join(map(repr, integrators_of(chosen))),

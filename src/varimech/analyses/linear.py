@@ -192,10 +192,10 @@ def _instant(
         )
     if not run.is_live:
         raise ModelError(
-            "was read from a file, and knows no equations",
+            "was read from a file, which contains no equations",
             element="linearize",
             field="at",
-            remedy="simulate anew",
+            remedy="simulate again",
         )
     live = run.live
     e, names = live.equations, live.equations.model.parameter_set.parameters

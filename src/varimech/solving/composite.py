@@ -38,8 +38,8 @@ class CompositeSolver:
     def __init__(self, equations: Equations, method: Method):
         if not (method.formulation.traits.composite and method.integrator.traits.composite):
             raise ModelError(
-                f"method 'composite' does not go with {method.title}",
-                remedy=Message("use {method}, which goes with everything", method="direct"),
+                f"method 'composite' cannot be combined with {method.title}",
+                remedy=Message("use {method}, which works with every scheme", method="direct"),
             )
         self._programs = _CompositePrograms(equations, method)
         self._runners = Runners(self._programs)

@@ -240,7 +240,7 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
             scheme.name,
             0.95 * explicit.longest_vibration_step / ω,
         )
-    other = "{integrator}, which damps what is too fast for the step"
+    other = "{integrator}, which damps vibrations that are too fast for the step"
     return Message(
         f", or {'fewer segments' if scheme.traits.damping else other}: beam {{!r}} vibrates along"
         " its segments with up to {:.3g} rad/s",

@@ -243,7 +243,7 @@ class Kinematics:
         if len(self.inputs) != count:
             few = "few" if len(self.inputs) < count else "many"
             held_by = [n for n in self.model.drivers if n not in self.inputs]
-            beside = f" beside drivers {', '.join(map(repr, held_by))}" if held_by else ""
+            beside = f" besides drivers {', '.join(map(repr, held_by))}" if held_by else ""
             raise ModelError(
                 f"has {count} degree{'s' * (count > 1)} of freedom{beside}, and"
                 f" {len(self.inputs)} driver{'s' * (len(self.inputs) > 1)} ({names}): too {few}",

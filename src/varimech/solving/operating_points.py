@@ -191,7 +191,7 @@ def _check_met(
         state = linear.states.names[: linear.position_count][row : row + 1]
         raise ModelError(
             f"the equilibrium or steady motion of mechanism {model.name!r} has no derivative with"
-            f" respect to {name!r}: nothing holds {', '.join(map(repr, state)) or 'it'} there",
+            f" respect to {name!r}: nothing restrains {', '.join(map(repr, state)) or 'it'} there",
             element="linearize",
             field="wrt",
             value=name,

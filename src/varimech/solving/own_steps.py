@@ -71,7 +71,7 @@ def _is_jump(f: ca.Function, T: Trajectory, ρ: np.ndarray, row: int, k: int) ->
 def _refusal(e: Equations, method: Method, jump: Switch, time: float) -> ModelError:
     return ModelError(
         f"mechanism {e.model.name!r}: {jump.place!r} jumps ({jump.operation}) before t ="
-        f" {time:.6g} s; derivatives by {method.integrator.title} do not include what that"
-        " contributes",
+        f" {time:.6g} s; derivatives by {method.integrator.title} do not include its"
+        " contribution",
         remedy=Message("use {integrator}", integrator=("dop853", "trapezoidal")),
     )

@@ -49,7 +49,7 @@ def check_second_order(method: Method) -> None:
     """Refuse integrators without second derivatives."""
     if not method.integrator.traits.second_order:
         raise ModelError(
-            f"second derivatives do not go with {method.title}: use another integrator"
+            f"second derivatives cannot be combined with {method.title}: use another integrator"
         )
 
 

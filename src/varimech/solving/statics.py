@@ -156,7 +156,7 @@ class Statics:
             y[:n] += TOUCH * size / np.abs(shape).max() * shape
         else:
             raise VarimechError(
-                f"{self.name!r}: no stable equilibrium; {SADDLES} unstable ones were found and left"
+                f"{self.name!r}: no stable equilibrium; the search has left {SADDLES} unstable ones"
             )
         x = y[: n + self._m]
         self._check_folds(x[:n], ρ)
@@ -317,8 +317,8 @@ class Statics:
             if folded.size:
                 raise VarimechError(
                     f"{self.name!r}: no equilibrium; beam {beam.name!r} folds over by more than 90°"
-                    f" at node {folded[0] + 1}, more than {beam.segments} segments can tell: give"
-                    " it more segments, or less load"
+                    f" at node {folded[0] + 1}, more than {beam.segments} segments can"
+                    " represent: give it more segments, or less load"
                 )
 
     def _solver(self, A: ca.DM) -> Callable[[np.ndarray], np.ndarray]:
@@ -331,7 +331,7 @@ class Statics:
             except RuntimeError:  # exactly singular
                 raise ModelError(
                     f"mechanism {self.name!r} has redundant constraints, or can move without force;"
-                    " a model of this size takes neither in equilibrium"
+                    " equilibria of models of this size support neither"
                 ) from None
             return lambda b: np.asarray(factors.solve(b))
         from scipy.linalg import lapack

@@ -85,7 +85,7 @@ def check_finite(
                 trajectory,
                 t,
                 name,
-                remedy="look for a root, logarithm or quotient that meets zero there",
+                remedy="look for a root, a logarithm or a denominator that reaches zero there",
             )
 
 
