@@ -417,7 +417,7 @@ def test_derivatives_that_vanish_are_measured_by_sizes_given(tmp_path: Path) -> 
     assert sized.trusted and sized.digit_array.min() > 7
     assert "rounding is amplified" not in str(
         sized
-    ) and "dpsi/dLs1, dpsi/dLs2: small beside" in str(sized)
+    ) and "dpsi/dLs1, dpsi/dLs2: small compared" in str(sized)
     sized.save(tmp_path / "sized.json")
     again = vm.Certificate.load(tmp_path / "sized.json")
     assert again.sizes == pytest.approx(sized.sizes)

@@ -153,7 +153,7 @@ def evidence(others: int, sweep: np.ndarray) -> Any:
     return SimpleNamespace(
         gradient=one,
         sizes=one,
-        again=one,
+        repeated=one,
         method="direct",
         derivative_checks=tuple(
             SimpleNamespace(name=n, gradient=one if k <= others else None)
@@ -163,7 +163,7 @@ def evidence(others: int, sweep: np.ndarray) -> Any:
         sweep=sweep[:, None, None],
         values=np.ones(1),
         parameters=np.ones(1),
-        loose=0.0,
+        step_noise=0.0,
         tolerance=0.0,
     )
 

@@ -282,7 +282,7 @@ def test_pure_penalty_is_an_elastic_joint() -> None:
 def test_pure_penalty_is_for_implicit_integrators() -> None:
     with pytest.raises(
         vm.ModelError,
-        match=r"pure penalty .* does not go with integrator 'dop853'; use one of 'trapezoidal'",
+        match=r"pure penalty .* cannot be combined with integrator 'dop853'; use one of 'trapezoidal'",
     ):
         pendulum().simulate(
             1.0, integrator="dop853", formulation=vm.Penalty(xi=0.0, inertial=False)

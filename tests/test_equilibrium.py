@@ -105,7 +105,7 @@ def test_a_column_buckles_as_the_elastica(ratio: float, distance: float) -> None
 def test_a_beam_that_folds_over_asks_for_more_segments() -> None:
     with pytest.raises(
         vm.VarimechError,
-        match=r"beam 'beam' folds over by more than 90° at node 4, more than 8 segments can tell",
+        match=r"beam 'beam' folds over by more than 90° at node 4, more than 8 segments can represent",
     ):
         column(8, 1.152).equilibrium()
 

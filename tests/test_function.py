@@ -255,7 +255,7 @@ def test_what_no_row_could_do_is_an_error() -> None:
     with pytest.raises(vm.ModelError, match="method 'adjoint' is the adjoint of the steps taken"):
         own_steps.function("adjoint")
     f = own_steps.function()
-    with pytest.raises(vm.ModelError, match="second derivatives do not go with"):
+    with pytest.raises(vm.ModelError, match="second derivatives cannot be combined with"):
         f.hessian(f.x0)
 
 

@@ -364,7 +364,7 @@ def test_refuses_distributions_that_leave_the_model() -> None:
     m = mechanism()
     with pytest.raises(vm.ModelError, match=r"length = -0.1\d+ must be positive"):
         m.moments(ANGLE, {"L": vm.Tolerance(3.5)}, duration=1.0, order=1)
-    with pytest.raises(vm.ModelError, match=r"second derivatives do not go with .*CVODES"):
+    with pytest.raises(vm.ModelError, match=r"second derivatives cannot be combined with .*CVODES"):
         m.moments(ANGLE, duration=1.0, integrator="cvodes")
     moments = m.moments(ANGLE, duration=1.0, integrator="cvodes", order=1)
     assert moments.values[-1, 0] == pytest.approx(-0.4243060674, abs=1e-6)

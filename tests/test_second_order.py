@@ -359,7 +359,7 @@ def test_outputs_over_time() -> None:
 
 def test_what_is_refused() -> None:
     options: dict[str, Any] = {"duration": 0.1, "step": 0.02}
-    with pytest.raises(ModelError, match="second derivatives do not go with"):
+    with pytest.raises(ModelError, match="second derivatives cannot be combined with"):
         four_bar().hessian(NAMED, duration=0.1, integrator="cvodes")
     with pytest.raises(
         ModelError, match=r"second derivatives by .* or 12 of the latter; use coordinates='natural'"

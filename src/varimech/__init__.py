@@ -8,9 +8,7 @@ __all__ = sorted(MODULES)
 
 
 def __getattr__(name: str) -> object:
-    """A public name, imported from its module when it is first used: a command that needs
-    little starts fast.
-    """
+    """Import a public name from its module on first use, so that small commands start fast."""
     from importlib import import_module
 
     if name == "__version__":
@@ -23,5 +21,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Public names, for completion."""
+    """Return public names, for completion."""
     return __all__

@@ -1,5 +1,5 @@
-"""The public names, for type checkers; `python tools/public_api.py` derives `MODULES` from these
-imports, from which they are imported when they are first used.
+"""Public names, for type checkers. `python tools/public_api.py` derives `MODULES` from these
+imports; at run time a name is imported on first use.
 """
 
 from . import elements as elements

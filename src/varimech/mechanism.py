@@ -1,7 +1,7 @@
 """`Mechanism`: a model, built with element methods, and its analyses.
 
-The element methods come from the builder class. Analyses are functions of other packages; a
-mechanism hands them its data and its solvers. `problem` states a question once; most other
+The element methods are inherited from the builder class. Analyses are functions of other packages
+that take the data and the solvers of a mechanism. `problem` defines a problem once; most other
 analysis methods are short forms of `problem(…)` and one of its methods.
 """
 
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 
 
 MOST_DRAWN = 200
-"""Bodies up to which a notebook shows a drawing: it takes about a second for so many."""
+"""Bodies up to which a notebook shows a drawing: about a second for that many."""
 
 
 @final
@@ -126,7 +126,7 @@ class Mechanism(Model):
     """
 
     studies: Studies | None = None
-    """The studies of its model file; None for a mechanism that was written in Python."""
+    """The studies of its model file; None for a mechanism built in Python."""
 
     def __init__(self, name: str, *, gravity: Vector | None = None, dimension: int | None = None):
         super().__init__(name, gravity=gravity, dimension=dimension)
@@ -546,7 +546,7 @@ class Mechanism(Model):
         >>> m.topology(cut=["B"]).loops
         {'B': ('A', 'B', 'C', 'D')}
         """
-        # with relative coordinates, which other analyses need not load
+        # imported late: it loads relative coordinates, which other analyses do not need
         from .results.topology import topology_of
 
         return topology_of(self.data, cut)
@@ -558,7 +558,7 @@ class Mechanism(Model):
         title: str | None = None,
         style: str | None = None,
     ) -> Figure:
-        """Draw the mechanism at its start.
+        """Draw the mechanism in its initial position.
 
         Args:
             parameters: values that differ from the nominal ones.
@@ -569,7 +569,7 @@ class Mechanism(Model):
             A figure.
 
         Raises:
-            AssemblyError: if the mechanism does not close there.
+            AssemblyError: if the mechanism cannot be assembled there.
         """
         from .analyses.at_rest import draw
 
@@ -1028,7 +1028,7 @@ class Mechanism(Model):
     def to_text(
         self, *, studies: Studies | Mapping[str, object] | None = None, values: Values | None = None
     ) -> str:
-        """The text that `to_file` writes.
+        """Return the text that `to_file` writes.
 
         Args:
             studies, values: as for `to_file`.
@@ -1044,8 +1044,8 @@ class Mechanism(Model):
         return model_text(self.data, self.studies if studies is None else studies, values)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickled as the text of a model file; copies and other processes get the same mechanism,
-        to the last bit.
+        """Pickle the mechanism as the text of a model file; copies and other processes get the same
+        mechanism, to the last bit.
         """
         from .files.model_files import pickled
 
@@ -1188,7 +1188,7 @@ class Mechanism(Model):
 
 
 def _split(options: Mapping[str, object], own: type) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options that are keys of a TypedDict, and all others, which `problem` takes."""
+    """Split options into keys of a TypedDict, and all others, which `problem` takes."""
     keys = own.__annotations__  # inherited ones included
     return (
         {name: value for name, value in options.items() if name in keys},
@@ -1197,5 +1197,5 @@ def _split(options: Mapping[str, object], own: type) -> tuple[dict[str, Any], di
 
 
 def _named(objective: Target | Mapping[str, Target]) -> Mapping[str, Target]:
-    """The objective of a design by name, which is "objective" where none is given."""
+    """Return the objective of a design by name; the default name is "objective"."""
     return objective if isinstance(objective, Mapping) else {"objective": objective}

@@ -1,8 +1,8 @@
-"""`Problem`: a question about a mechanism, stated once and answered by every analysis.
+"""`Problem`: objectives, parameters and a run, defined once for every analysis.
 
-A problem holds objectives ψ, the parameters ρ to differentiate for, and a checked `Simulation`
+A problem contains objectives ψ, the parameters ρ to differentiate for, and a checked `Simulation`
 (duration, parameter values, scheme, times). Analyses are functions of these; each method here
-hands them over.
+passes them on.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Problem(Displayed):
     """
 
     objectives: Mapping[str, Target]
-    """Objectives by name; those given without are called psi1, psi2, …"""
+    """Objectives by name; unnamed ones are called psi1, psi2, …"""
     _indices: list[int] | None
     """Positions of the parameters to differentiate for; None where none were named."""
     _simulation: Simulation
@@ -132,7 +132,7 @@ class Problem(Displayed):
 
     @property
     def duration(self) -> float:
-        """s"""
+        """Duration of the run (s)."""
         return self._simulation.duration
 
     @property
@@ -143,7 +143,7 @@ class Problem(Displayed):
 
     @property
     def method(self) -> str:
-        """Formulation, integrator and coordinates that the options choose, in words."""
+        """Formulation, integrator and coordinates selected by the options, in words."""
         s = self._simulation
         return s.scheme.resolved(s.solvers.data).title
 
@@ -301,7 +301,7 @@ class Problem(Displayed):
         return modes(self._simulation.solvers, place, time, self.wrt, values, "natural")
 
     def _place(self, at: str, time: float | None) -> tuple[str | Run, Values | None]:
-        """The motion that is linearised, and parameter values where it does not have its own."""
+        """Return the motion to linearise, and parameter values where it does not have its own."""
         s = self._simulation
         s.check_unchanged("state the problem anew")
         if time is None:
@@ -730,7 +730,7 @@ class Problem(Displayed):
         if is_robust(goal, options.get("constraints", ()), options):
             return optimize_robustly(self._simulation, name, goal, self._over(over), **options)
         assert not isinstance(goal, DesignQuantity)
-        searching: Any = options  # none of statistics is among them
+        searching: Any = options  # none of the options of statistics is among them
         return optimize(self._simulation, name, goal, self._over(over), **searching)
 
     def allocate(
@@ -891,14 +891,14 @@ class Problem(Displayed):
 
     @property
     def _small_motions(self) -> StabilityObjectives:
-        """Objectives that eigenvalues yield."""
+        """Objectives that are computed from eigenvalues."""
         from .analyses.stability import StabilityObjectives
 
         solvers = self._simulation.solvers
         return StabilityObjectives(solvers, of_small_motions(self.objectives))
 
     def _of_runs(self, analysis: str) -> dict[str, Objective]:
-        """The objectives, all of which have to be of runs."""
+        """Return the objectives; refuse any that is not evaluated on a run."""
         self._check_of_runs(analysis)
         for name in of_small_motions(self.objectives):
             remedy: Text = "state the other objectives in a problem of their own"
@@ -913,7 +913,7 @@ class Problem(Displayed):
         return of_runs(self.objectives)
 
     def _check_of_runs(self, analysis: str) -> None:
-        """Refuse statistics: only what designs has them."""
+        """Refuse statistics, which are objectives of designs, not of runs."""
         for name, objective in self.objectives.items():
             if isinstance(objective, DesignQuantity):
                 raise ModelError(
@@ -927,7 +927,7 @@ class Problem(Displayed):
                 )
 
     def _some(self, analysis: str) -> dict[str, Objective]:
-        """The objectives, of which there has to be at least one, all of runs."""
+        """Return the objectives; refuse none at all, and any that is not evaluated on a run."""
         self._check_some(analysis)
         return self._of_runs(analysis)
 
@@ -937,7 +937,7 @@ class Problem(Displayed):
             raise ModelError("there is no objective", element=analysis, remedy=remedy)
 
     def _goal(self, minimize: str | None) -> tuple[str, Target]:
-        """The objective to minimise, with its name."""
+        """Return the objective to minimise, with its name."""
         if minimize is None and len(self.objectives) != 1:
             problem = f"takes one objective, not {len(self.objectives)}"
             remedy = (
@@ -961,7 +961,7 @@ class Problem(Displayed):
         )
 
     def _rows(self) -> list[tuple[str, str]]:
-        """What the problem consists of, each with its label."""
+        """Rows of the display of the problem, each with its label."""
         s = self._simulation
         step, tolerance = s.schedule.step, s.schedule.tolerance
         steps = f"tolerance {tolerance:g}" if tolerance else f"{s.schedule.steps} steps"
@@ -986,10 +986,10 @@ def stated(
     parameters: Values | None,
     options: RunOptions,
 ) -> Problem:
-    """Check everything that a problem consists of.
+    """Check all components of a problem, and create it.
 
     Raises:
-        ModelError: for objectives, parameters, values or options that make no sense.
+        ModelError: for invalid objectives, parameters, values or options.
     """
     s = simulation(solvers, duration, parameters, options)
     named = named_goals(objectives)

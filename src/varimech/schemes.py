@@ -1,4 +1,6 @@
-"""Schemes: which formulation goes with which integrator, their recommended uses, and the defaults."""
+"""Schemes: valid combinations of formulations and integrators, their recommended uses, and the
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ class Method:
     integrator: Integrator
     coordinates: Coordinates = COORDINATES["natural"]
     reason: str = ""
-    """Why these coordinates were chosen; empty where a user chose them."""
+    """Reason why these coordinates were chosen; empty where the user chose them."""
 
     @property
     def title(self) -> str:
@@ -58,7 +60,7 @@ class Method:
         return f"{self.formulation.title}, {self.integrator.title}, {self.coordinates.title}"
 
     def resolved(self, model: ModelData) -> Method:
-        """The same in the coordinates that the model is solved in."""
+        """Return the method in the coordinates in which the model is solved."""
         recursive = self.formulation.traits.recursive
         coordinates, reason = self.coordinates.chosen(model, recursive=recursive)
         return replace(self, coordinates=coordinates, reason=reason) if reason else self
@@ -71,12 +73,13 @@ class Method:
 
     @property
     def rates_apart(self) -> bool:
-        """Whether rates at the stages of a step are not what completes the state at its end."""
+        """Whether the rates at the stages of a step differ from the projection at its end."""
         return self.integrator.difference is None and self.formulation.traits.projection
 
     def step(self, dynamics: Dynamics, saddle: Saddle, *, constrained: bool = True) -> Chain:
-        """A step of an implicit integrator, or what completes the state at the end of an explicit
-        one's; `constrained`: whether the mechanism has any constraints.
+        """Return the chain of a step of an implicit integrator, or of the completion of the state
+        at the end of a step of an explicit one; `constrained`: whether the mechanism has any
+        constraints.
         """
         scheme = self.integrator.difference
         if scheme is not None:
@@ -88,34 +91,38 @@ class Method:
         return check_rates(chain, self.formulation, dynamics, "projection")
 
     def rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """Accelerations and multipliers at given positions and velocities."""
+        """Return the chain of accelerations and multipliers at given positions and velocities."""
         chain = self.formulation.rates(dynamics, saddle)
         return check_rates(chain, self.formulation, dynamics, "rates")
 
     def event_rates(self, dynamics: Dynamics, saddle: Saddle) -> Chain:
-        """The same after an event, with what an implicit integrator remembers: accelerations."""
+        """Return the chain of rates after an event, followed by the memory of an implicit
+        integrator: accelerations.
+        """
         chain = self.formulation.event_rates(dynamics, saddle)
         return self.remembering(check_rates(chain, self.formulation, dynamics, "event_rates"))
 
     def remembering(self, chain: Chain) -> Chain:
-        """A chain whose result ends with the accelerations, where the integrator remembers some."""
+        """Append the accelerations to the result of a chain, where the integrator needs their
+        history.
+        """
         if not self.remembers:
             return chain
         return replace(chain, result=(*chain.result, chain.result[2]))
 
     def continuous(self, dynamics: Dynamics, saddle: Saddle) -> ContinuousRates:
-        """What a solver that takes its own steps integrates."""
+        """Return the rates that a solver with its own steps integrates."""
         rates = self.formulation.continuous(dynamics, saddle)
         return check_continuous(rates, self.formulation, dynamics)
 
 
 def integrators_of(formulation: Formulation) -> list[str]:
-    """Names of the integrators that a formulation goes with."""
+    """Return the names of the integrators that can be combined with a formulation."""
     return [name for name, integrator in INTEGRATORS.items() if _fit(formulation, integrator)]
 
 
 def formulations_of(integrator: Integrator) -> list[str]:
-    """Names of the formulations that an integrator goes with, the best first."""
+    """Return the names of the formulations that can be combined with an integrator, the best first."""
     return [name for name, formulation in FORMULATIONS.items() if _fit(formulation, integrator)]
 
 
@@ -165,7 +172,7 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
     if tolerance is not None and not traits.adaptive:
         raise ModelError(
             f"{method.formulation.title} with integrator {_name_of(method.integrator)!r} takes"
-            " equal steps and knows no tolerance",
+            " equal steps and has no tolerance",
             remedy=Message(
                 "give {step} instead, or {integrator} with {formulation} (smooth motions), or"
                 " 'cvodes' with 'index1-stabilised' (stiff ones)",
@@ -184,7 +191,7 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
 
 
 def _chosen_times(integrator: Integrator, duration: float, options: RunOptions) -> Schedule:
-    """Times of a run that chooses its steps, or replays chosen ones."""
+    """Return the schedule of a run that chooses its steps, or replays chosen ones."""
     tolerance, every, ends = options.get("tolerance"), options.get("every", 1), options.get("ends")
     if every != 1:
         remedy = Message("give {step} too, or {output} for the time between stored results")
@@ -196,7 +203,8 @@ def _chosen_times(integrator: Integrator, duration: float, options: RunOptions) 
     if not integrator.traits.given_steps:
         raise ModelError(
             Message(
-                "integrator {!r} chooses its steps itself and takes no {ends}", _name_of(integrator)
+                "integrator {!r} chooses its own steps and does not support {ends}",
+                _name_of(integrator),
             )
         )
     return chosen.replayed(given_ends(ends, duration))
@@ -245,7 +253,7 @@ def _scheme(
         return chosen, DOP853 if explicit else TRAPEZOIDAL
     if not _fit(chosen, scheme):
         called = chosen.name if chosen == FORMULATIONS.get(chosen.name) else chosen.title
-        problem = f"formulation {called!r} does not go with integrator {_name_of(scheme)!r}"
+        problem = f"formulation {called!r} cannot be combined with integrator {_name_of(scheme)!r}"
         remedy = Message(
             "use one of {} with it, or {formulation}",
             ", ".join(map(repr, integrators_of(chosen))),
@@ -271,5 +279,5 @@ def _name_of(integrator: Integrator) -> str:
 
 
 def _positive(duration: object) -> float:
-    """A duration for comparison; invalid ones are refused elsewhere."""
+    """Return a duration for comparison; invalid ones are refused elsewhere."""
     return float(duration) if isinstance(duration, Real) and float(duration) > 0 else DEFAULT_STEP

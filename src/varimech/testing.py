@@ -1,5 +1,5 @@
-"""Conformance of elements, integrators and formulations: what each of them has to show, for those
-who register one of their own.
+"""Conformance of elements, integrators and formulations: checks for developers who register their
+own.
 
     import varimech as vm
     from varimech.testing import check_integrator
@@ -7,10 +7,10 @@ who register one of their own.
     vm.register_integrator(…)
     check_integrator("mine")
 
-Every check compares with something independent of the scheme: the equation of motion of a pendulum
-solved by SciPy, differences of the whole program, another derivative method, another backend. A
-check that fails raises AssertionError with the numbers. The tests of Varimech apply the same checks
-to everything that is registered.
+Every check compares with a reference that is independent of the scheme: the equation of motion of a
+pendulum solved by SciPy, differences of the whole program, another derivative method, another
+backend. A check that fails raises AssertionError with the numbers. The tests of Varimech apply the
+same checks to everything that is registered.
 """
 
 from __future__ import annotations
@@ -35,25 +35,26 @@ from .schemes import FORMULATIONS, INTEGRATORS, formulations_of, integrators_of
 
 MASS, START = 3.0, INITIAL_ANGLE - math.pi / 2
 DURATION = 2.0
-"""Of the pendulum's runs, s: a whole swing."""
+"""Duration of the pendulum's runs (s): a whole swing."""
 STEPS = (1e-3, 4e-3, 5e-3, 2e-2, 2e-2, 5e-2, 1e-1, 2e-1)
-"""The largest of three steps that are halved, s, by order from 1 on: short enough for the asymptotic
-range, long enough that errors stay above rounding.
+"""The largest of three successively halved steps (s), by order from 1 on: short enough for the
+asymptotic range, long enough that errors stay above rounding.
 """
 LARGEST_ERROR = {1: 3e-2, 2: 3e-4}
-"""With the shortest of them, relative; 1e-6 from order 3 on."""
+"""Largest relative error with the shortest of these steps, by order; 1e-6 from order 3 on."""
 RELATED = {"complex-step": 1e-9, "adjoint": 1e-9, "composite": 1e-9, "finite-difference": 2e-7}
 """Relative differences of derivatives between the direct method and others: rounding of some
-hundred steps for exact ones, and that of the objective over the perturbation for differences.
+hundred steps for exact methods, and rounding of the objective over the perturbation for
+differences.
 """
 
 
 def check_element(mechanism: Mechanism, name: str) -> None:
-    """All checks of a joint, force or driver of a mechanism.
+    """Execute all checks of a joint, force or driver of a mechanism.
 
-    What its methods return is checked on free symbols, as for every element of a registered kind.
-    For a joint with a relative motion, random coordinates satisfy the conditions, are recovered
-    from the poses of the bodies and equal its outputs, and its rates are those of central
+    The results of its methods are checked on free symbols, as for every element of a registered
+    kind. For a joint with a relative motion, random coordinates satisfy the conditions, are
+    recovered from the poses of the bodies and equal its outputs, and its rates are those of central
     differences.
 
     Args:
@@ -109,10 +110,10 @@ def _check_motion(mechanism: Mechanism, joint: Joint, motion: RelativeMotion) ->
 
 
 def check_integrator(name: str) -> None:
-    """All checks of an integrator, with every formulation that it goes with.
+    """Execute all checks of an integrator, with every formulation with which it can be combined.
 
     Args:
-        name: under which it is registered.
+        name: name under which it is registered.
 
     Raises:
         AssertionError: if one fails.
@@ -122,13 +123,13 @@ def check_integrator(name: str) -> None:
 
 
 def check_formulation(name: str) -> None:
-    """The same for a formulation, with every integrator that it goes with."""
+    """Execute all checks of a formulation, with every integrator with which it can be combined."""
     for integrator in integrators_of(FORMULATIONS[name]):
         check_scheme(name, integrator)
 
 
 def check_scheme(formulation: str, integrator: str) -> None:
-    """All checks of a formulation with an integrator, by their names."""
+    """Execute all checks of a formulation with an integrator, by their names."""
     scheme = INTEGRATORS[integrator]
     if scheme.traits.equal_steps:
         for group, errors in pendulum_errors(formulation, integrator).items():
@@ -152,7 +153,8 @@ def squared_rate() -> Objective:
 
 @cache
 def exact_pendulum(t: float) -> tuple[float, float, float, float, float, float]:
-    """θ, ω, their derivatives with respect to L, ψ and ∂ψ/∂L at a time, from  θ̈ = −(3g/2L) cos θ
+    """Return θ, ω, their derivatives with respect to L, ψ and ∂ψ/∂L at a time, from  θ̈ = −(3g/2L)
+    cos θ
     and its variation in L, at L = 1 m.
     """
     from scipy.integrate import solve_ivp
@@ -169,8 +171,8 @@ def exact_pendulum(t: float) -> tuple[float, float, float, float, float, float]:
 
 
 def rod_force(θ: float, ω: float) -> float:
-    """Multiplier of |tip|² = L² for the mass m/3 that a uniform bar has at its tip: (m/3) L ω² −
-    (m/2) g sin θ, as a tension.
+    """Return the multiplier of |tip|² = L² for the equivalent mass m/3 of a uniform bar at its tip:
+    (m/3) L ω² − (m/2) g sin θ, as a tension.
     """
     return MASS / 3 * ω**2 - MASS / 2 * G * math.sin(θ)
 
@@ -218,15 +220,15 @@ QUANTITIES: dict[str, dict[str, tuple[Callable[[Run], Any], Exact]]] = {
         ),
     },
 }
-"""Group → quantity → (its values over a run, its exact value at the end). Groups are taken together,
-because the error of one quantity alone may change its sign between two steps.
+"""Group → quantity → (its values over a run, its exact value at the end). The error of a group is
+evaluated as a whole, because the error of one quantity alone may change its sign between two steps.
 """
 
 
 def pendulum_errors(
     formulation: str, integrator: str, largest_step: float | None = None
 ) -> dict[str, np.ndarray]:
-    """Errors of everything that a scheme yields, with three steps that are halved.
+    """Compute the errors of all results of a scheme, with three successively halved steps.
 
     Args:
         formulation: its name.
@@ -262,7 +264,9 @@ def pendulum_errors(
 
 @cache
 def _elastic(formulation: str) -> Gradient | None:
-    """Where joints give way a little, what all integrators converge to: not the exact solution."""
+    """Return the limit to which all integrators converge where joints are compliant; it is not the
+    exact solution.
+    """
     if not FORMULATIONS[formulation].traits.compliant:
         return None
     return pendulum().sensitivity(
@@ -277,12 +281,12 @@ def _order(integrator: str) -> int:
 
 
 def check_order(integrator: str, errors: np.ndarray, what: str = "results") -> None:
-    """Halving the step divides errors by 2^order.
+    """Check that halving the step divides errors by 2^order.
 
     Args:
         integrator: its name.
-        errors: (step, quantity), relative, with steps that are halved.
-        what: for the message.
+        errors: (step, quantity), relative, with successively halved steps.
+        what: name of the quantity for the message.
     """
     order, largest = _order(integrator), errors.max(axis=1)
     assert largest[-1] < LARGEST_ERROR.get(order, 1e-6), f"{what}: errors {largest}"
@@ -296,7 +300,7 @@ def check_order(integrator: str, errors: np.ndarray, what: str = "results") -> N
 
 
 def check_tolerance(formulation: str, integrator: str) -> None:
-    """A run whose steps are chosen is as accurate as asked, with its derivatives."""
+    """Check that a run with adaptive steps, and its derivatives, have the requested accuracy."""
     θ, ω, θ_L, ω_L, ψ, ψ_L = exact_pendulum(DURATION)
     names = ("angle", "angular velocity", "angle by L", "angular velocity by L")
     every = {name: get for group in QUANTITIES.values() for name, (get, _) in group.items()}
@@ -310,7 +314,8 @@ def check_tolerance(formulation: str, integrator: str) -> None:
         )
         last = [float(every[name](gradient.run)[-1]) for name in names]
         last += [float(gradient.values[0]), float(gradient.gradient[0, 0])]
-        # joints of a penalty formulation give way by 1/factor, 1e-7, and errors grow over the run
+        # joints of a penalty formulation have a compliance of 1/factor, 1e-7, and errors grow over
+        # the run
         allowed = 10 * tolerance
         allowed += 1e-6 if FORMULATIONS[formulation].traits.compliant else 0.0
         np.testing.assert_allclose(
@@ -322,8 +327,9 @@ def check_tolerance(formulation: str, integrator: str) -> None:
 
 
 def check_derivatives(formulation: str, integrator: str, **times: object) -> None:
-    """Derivatives are those of the discrete solution, however coarse the step: the direct method,
-    differences of the whole program, and all other methods that the scheme takes give the same.
+    """Check that derivatives are those of the discrete solution, however coarse the step: the
+    direct method, differences of the whole program, and all other methods that the scheme supports
+    agree.
 
     Args:
         formulation: its name.
@@ -338,7 +344,7 @@ def check_derivatives(formulation: str, integrator: str, **times: object) -> Non
         "composite": scheme.composite and form.composite,
     }
     direct = _five_bar_gradient(formulation, integrator, "direct", **times)
-    if "tolerance" in times:  # methods differ in the steps that they would choose
+    if "tolerance" in times:  # methods would choose different steps
         times = {"ends": direct.run.step_ends}
     for method in (method for method, taken in takes.items() if taken):
         other = _five_bar_gradient(formulation, integrator, method, **times)
@@ -348,8 +354,8 @@ def check_derivatives(formulation: str, integrator: str, **times: object) -> Non
 
 
 def compare_gradients(first: Gradient, second: Gradient, rtol: float, what: str = "") -> None:
-    """Two gradients agree. Derivatives that are small beside the objective are known less well, by
-    its rounding.
+    """Check that two gradients agree. Derivatives that are small compared with the objective are
+    less accurate, by its rounding.
     """
     ψ = np.abs(first.values.to_numpy())[:, None]
     one, other = first.gradient.to_numpy(), second.gradient.to_numpy()
@@ -369,8 +375,8 @@ def _five_bar_gradient(formulation: str, integrator: str, method: str, **options
 
 
 def check_backends(formulation: str, integrator: str, **times: float) -> None:
-    """Compiled and interpreted runs agree to the last bit, derivatives included; nothing is checked
-    where there is no compiler.
+    """Check that compiled and interpreted runs agree to the last bit, derivatives included; nothing
+    is checked without a compiler.
     """
     if find_compiler() is None:
         return

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def draw(
     solvers: ModelSolvers, parameters: Values | None, title: str | None, style: str | None
 ) -> Figure:
-    """A drawing at the start.
+    """Draw the mechanism in its initial position.
 
     Raises:
-        AssemblyError: if the mechanism does not close there.
+        AssemblyError: if the mechanism cannot be assembled there.
     """
     name = solvers.data.name
     run = at_start(solvers, parameters)
@@ -36,10 +36,10 @@ def draw(
 
 
 def at_start(solvers: ModelSolvers, parameters: Values | None = None) -> Run:
-    """The assembled mechanism at t = 0, as a run with one state, without velocities and forces.
+    """Assemble the mechanism at t = 0; return a run with one state, without velocities and forces.
 
     Raises:
-        AssemblyError: if the mechanism does not close there.
+        AssemblyError: if the mechanism cannot be assembled there.
     """
     ρ, solver = solvers.data.parameter_set.values(parameters), solvers.default
     solver.start.check_closure(ρ)
@@ -50,7 +50,7 @@ def at_start(solvers: ModelSolvers, parameters: Values | None = None) -> Run:
 
 
 def equilibrium(solvers: ModelSolvers, wrt: Wrt, parameters: Values | None) -> Run:
-    """The stable equilibrium downhill of the start, as a run with one state.
+    """Find the stable equilibrium downhill of the initial position; return a run with one state.
 
     Raises:
         VarimechError: if no equilibrium is found.
@@ -63,9 +63,13 @@ def equilibrium(solvers: ModelSolvers, wrt: Wrt, parameters: Values | None) -> R
     rest, e = solver.statics.equilibrium(ρ, indices), solver.equations
     n, still = e.q.numel(), np.zeros(e.q.numel())
     sensitivities = None
-    if rest.slopes is not None:
+    if rest.sensitivities is not None:
         sensitivities = np.vstack(
-            [rest.slopes[: 2 * n], np.zeros((n, len(indices or []))), rest.slopes[2 * n :]]
+            [
+                rest.sensitivities[: 2 * n],
+                np.zeros((n, len(indices or []))),
+                rest.sensitivities[2 * n :],
+            ]
         )[None]
     trajectory = Trajectory(
         np.zeros(1),
@@ -82,7 +86,7 @@ def equilibrium(solvers: ModelSolvers, wrt: Wrt, parameters: Values | None) -> R
 
 
 def frequencies(solvers: ModelSolvers, count: int, parameters: Values | None) -> xr.DataArray:
-    """Natural frequencies (Hz) about the equilibrium, the lowest first.
+    """Compute natural frequencies (Hz) about the equilibrium, the lowest first.
 
     Raises:
         ModelError: if a driver or an unresisted speed moves the mechanism.

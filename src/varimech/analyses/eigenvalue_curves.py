@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ..coordinates.systems import Coordinates
 
 TURNS = {"rad/s": 1 / (2 * np.pi), "1/s": 1 / (2 * np.pi), "": 1 / (2 * np.pi), "Hz": 1.0}
-"""Revolutions per second of one unit of a speed."""
+"""Revolutions per second for one unit of a speed."""
 
 
 class _Common(TypedDict):
-    """Fields of both results."""
+    """Fields that both results share."""
 
     mechanism: str
     at: str
@@ -57,11 +57,11 @@ def root_locus(
     coordinates: str | Coordinates,
     progress: bool | None = None,
 ) -> RootLocus:
-    """Branches of eigenvalues, and where they pass the imaginary axis."""
-    found, common = _tracked(
+    """Track branches of eigenvalues, and find where they cross the imaginary axis."""
+    spectrum_at, common = _tracked(
         "root_locus", solvers, parameter, values, at, wrt, parameters, coordinates, progress
     )
-    places = crossings(found, common["branches"], Condition(1.0))
+    places = crossings(spectrum_at, common["branches"], Condition(1.0))
     return RootLocus(**common, places=tuple(places))
 
 
@@ -77,14 +77,14 @@ def campbell(
     coordinates: str | Coordinates,
     progress: bool | None = None,
 ) -> Campbell:
-    """Branches of frequencies, and where they equal orders of a speed.
+    """Track branches of frequencies, and find where they equal orders of a speed.
 
     Raises:
-        ModelError: for orders that are no positive numbers, and a speed whose unit is none of a
+        ModelError: for orders that are no positive numbers, and a speed whose unit is not that of a
             rotation where `revolutions` is not given.
     """
-    some = [orders] if isinstance(orders, (int, float)) else list(orders)
-    if not some or not all(_is_positive(n) for n in some):
+    order_list = [orders] if isinstance(orders, (int, float)) else list(orders)
+    if not order_list or not all(_is_positive(n) for n in order_list):
         raise ModelError(
             "must be positive numbers, such as (1, 2)",
             element="campbell",
@@ -104,21 +104,21 @@ def campbell(
                 " wheel of radius r"
             ),
         )
-    found, common = _tracked(
+    spectrum_at, common = _tracked(
         "campbell", solvers, parameter, values, at, wrt, parameters, coordinates, progress
     )
     places = [
         (float(order), c)
-        for order in some
+        for order in order_list
         for c in crossings(
-            found,
+            spectrum_at,
             common["branches"],
             Condition(-1j / (2 * np.pi), -float(order) * float(turns), oscillating=True),
         )
     ]
     return Campbell(
         **common,
-        orders=tuple(float(n) for n in some),
+        orders=tuple(float(n) for n in order_list),
         revolutions=float(turns),
         places=tuple(sorted(places, key=lambda each: each[1].value)),
     )
@@ -148,7 +148,7 @@ def _tracked(
     coordinates: str | Coordinates,
     progress: bool | None,
 ) -> tuple[At, _Common]:
-    """Spectra over the parameter, and their branches."""
+    """Compute spectra over the parameter, and track their branches; return both."""
     check_place(analysis, at)
     swept = _parameter(solvers, parameter)
     v = read_range(values, swept.unit, f"{analysis}: values of {swept.name!r}")
@@ -162,27 +162,27 @@ def _tracked(
         )
     for each in (v[0], v[-1]):
         swept.check(each)
-    given = {n: x for n, x in (parameters or {}).items() if n != swept.name}
+    other_values = {n: x for n, x in (parameters or {}).items() if n != swept.name}
     further = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
     names = [swept.name, *[p.name for p in further if p.name != swept.name]]
-    spectra, kept = Spectra(solvers, at, coordinates), dict[float, MotionSpectrum]()
+    spectra, cache = Spectra(solvers, at, coordinates), dict[float, MotionSpectrum]()
 
     def motion(value: float) -> MotionSpectrum:
-        if value not in kept:
-            kept[value] = spectra.at({**given, swept.name: value}, names)
-        return kept[value]
+        if value not in cache:
+            cache[value] = spectra.at({**other_values, swept.name: value}, names)
+        return cache[value]
 
-    def found(value: float) -> Spectrum:
+    def spectrum_at(value: float) -> Spectrum:
         return motion(value).spectrum
 
     with progress_bar(f"{analysis} {solvers.data.name}", float(v.size), progress) as update:
 
-        def followed(value: float) -> Spectrum:
-            update(float(min(len(kept), v.size)))
-            return found(value)
+        def tracked_spectrum(value: float) -> Spectrum:
+            update(float(min(len(cache), v.size)))
+            return spectrum_at(value)
 
         try:
-            branches = track(followed, v)
+            branches = track(tracked_spectrum, v)
             branches = replace(branches, jumps=jumps(lambda value: motion(value).positions, v))
         except CountChange as error:
             raise VarimechError(
@@ -191,7 +191,7 @@ def _tracked(
                 remedy="leave that value out",
             ) from None
     chosen = solvers.parameters(solvers.data.parameter_set.indices(names))
-    return found, {
+    return spectrum_at, {
         "mechanism": solvers.data.name,
         "at": at,
         "parameter": swept.name,
@@ -199,6 +199,6 @@ def _tracked(
         "parameter_names": tuple(names),
         "parameter_units": tuple(p.unit for p in chosen),
         "branches": branches,
-        "neutral": next(iter(kept.values())).neutral,
-        "steady": all(s.steady for s in kept.values()),
+        "neutral": next(iter(cache.values())).neutral,
+        "steady": all(s.steady for s in cache.values()),
     }

@@ -1,4 +1,4 @@
-"""One mechanism for many sets of parameter values at once."""
+"""Runs of one mechanism for many sets of parameter values at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     Samples = Mapping[str, Any] | pd.DataFrame
-    """Parameter → values, one for each sample; or a table with a column for each."""
+    """Parameter → values, one for each sample; or a table with a column for each parameter."""
 
 METHODS = ("auto", "direct", "adjoint")
 
@@ -38,7 +38,7 @@ def ensemble(
     executor: str | None,
     method: str = "auto",
 ) -> Ensemble:
-    """Run all samples; `indices` are the parameters to differentiate for, None for none."""
+    """Run all samples; `indices` are the parameters to differentiate for, None for no derivatives."""
     if not objectives:
         problem = "there is no objective, and trajectories are not kept"
         raise ModelError(problem, element="ensemble", remedy="give at least one objective")
@@ -61,7 +61,7 @@ def ensemble(
         on_gpu = None if executor is None else s.schedule
         method = faster_method(solver, len(objectives), len(indices), on_gpu=on_gpu)
     task = Task(s.schedule.last_only(), objectives, indices, s.backend, s.progress, method)
-    from ..solving.ensemble_runs import run_many  # with the solver
+    from ..solving.ensemble_runs import run_many  # imported late: it loads the solver
     from ..solving.gpu_runs import run_many_on_gpu
 
     execute = run_many if executor is None else run_many_on_gpu
@@ -97,8 +97,8 @@ def _check_executor(executor: object, backend: str) -> None:
 
 
 def _columns(numbers: ParameterSet, samples: Samples) -> dict[str, np.ndarray]:
-    """Checked values of each named parameter, one for each sample."""
-    if not hasattr(samples, "columns"):  # which tables have
+    """Return checked values of each named parameter, one for each sample."""
+    if not hasattr(samples, "columns"):  # a table
         check_named("ensemble: parameters", samples, "{'L': [0.3, 0.4]}")
     columns: dict[str, np.ndarray] = {}
     for name, values in samples.items():
@@ -125,8 +125,8 @@ def _columns(numbers: ParameterSet, samples: Samples) -> dict[str, np.ndarray]:
 
 
 def _checked(parameter: Parameter, column: np.ndarray) -> np.ndarray:
-    """Values of a parameter as numbers. Of finite ones the extremes are checked: a million values
-    by themselves take longer than their runs on a GPU.
+    """Return the values of a parameter as numbers. Of finite values only the extremes are checked:
+    checking a million values one by one takes longer than their runs on a GPU.
     """
     if column.dtype.kind != "f" or not np.isfinite(column).all():
         return np.array([parameter.check(value) for value in column.tolist()])

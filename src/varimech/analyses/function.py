@@ -1,4 +1,4 @@
-"""A problem as a plain function of a parameter vector, with its derivatives:
+"""Objectives of a problem as a plain function of a parameter vector, with derivatives:
 
     x ↦ ψ(x),    J = ∂ψ/∂x,    J ẋ,    Jᵀ w,    Hᵢ = ∂²ψᵢ/∂x²,    Hᵢ ẋ,    Σ Hᵢ Wᵢ
 
@@ -25,7 +25,7 @@ from .simulation import Simulation
 METHODS = ("auto", "direct", "adjoint")
 FAILURES = ("nan", "raise")
 SHOWN = 6
-"""Parameters that messages name with their values."""
+"""Number of parameters whose values messages list."""
 
 
 class FailedRunsWarning(VarimechWarning):
@@ -204,8 +204,8 @@ class Function:
         )
 
     def hessian_contraction(self, x: ArrayLike, weights: ArrayLike) -> np.ndarray:
-        """Hessians times a vector of their own, added up: the transpose of `hessian_product`, as
-        reverse differentiation of the Jacobian asks for it.
+        """Sum of Hessians, each times a vector of its own: the transpose of `hessian_product`, as
+        reverse differentiation of the Jacobian requires it.
 
         Args:
             x: (…, parameter).
@@ -231,12 +231,12 @@ class Function:
 
     @property
     def _shape(self) -> tuple[int, int]:
-        """Of a Jacobian."""
+        """Shape of a Jacobian."""
         return len(self.objectives), len(self.parameters)
 
     def _second(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
-        """Hᵢ d for each row. A direction that is not finite, as it comes of a failed row, gives NaN
-        without a run.
+        """Compute Hᵢ d for each row. A direction that is not finite, as from a failed row, yields
+        NaN without a run.
         """
         along = np.full((len(points), *self._shape), np.nan)
         finite = np.isfinite(directions).all(axis=1)
@@ -246,7 +246,7 @@ class Function:
         return along
 
     def _points(self, x: ArrayLike) -> tuple[np.ndarray, tuple[int, ...]]:
-        """Checked rows, and the shape of the batch."""
+        """Return checked rows, and the shape of the batch."""
         points = np.asarray(x)
         n = len(self.parameters)
         if points.dtype.kind not in "fiu":
@@ -258,16 +258,16 @@ class Function:
             raise ModelError(problem, element="function", field="x")
         return points.astype(float).reshape(-1, n), points.shape[:-1]
 
-    def _vector(self, name: str, given: ArrayLike, axis: int) -> np.ndarray:
-        """Checked tangents (axis 1) or weights (axis 0) of a Jacobian."""
-        vector, size = np.asarray(given, dtype=float), self._shape[axis]
+    def _vector(self, name: str, values: ArrayLike, axis: int) -> np.ndarray:
+        """Return checked tangents (axis 1) or weights (axis 0) of a Jacobian."""
+        vector, size = np.asarray(values, dtype=float), self._shape[axis]
         if vector.ndim == 0 or vector.shape[-1] != size:
             problem = f"has the shape {vector.shape}; its last axis must have {size} values"
             raise ModelError(problem, element="function", field=name)
         return vector
 
     def _report(self, points: np.ndarray, failures: Failures) -> None:
-        """Raise, or warn once, where runs failed."""
+        """Raise, or warn once, if any run failed."""
         if not failures:
             return
         row = min(failures)
@@ -284,7 +284,7 @@ class Function:
         warn_caller(FailedRunsWarning(f"{message}; results of failed runs are NaN", failures))
 
     def _description(self, point: np.ndarray) -> str:
-        """Values of the first few parameters with their units."""
+        """Format the values of the first few parameters with their units."""
         parameters = self._runs.simulation.solvers.parameters(self._runs.indices)
         shown = [
             f"{p.name} = {value:g}{f' {p.unit}' if p.unit else ''}"
@@ -305,10 +305,10 @@ def function_of(
     executor: object,
     failures: str,
 ) -> Function:
-    """Check everything that a function consists of.
+    """Check all options, and build the function.
 
     Raises:
-        ModelError: for options that make no sense, and for "cuda" without a GPU.
+        ModelError: for invalid options, and for "cuda" without a GPU.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 ADJOINT_PAYS, ADJOINT_PAYS_IN_THREADS, ADJOINT_PAYS_IN_VECTORS = 8, 14, 40
-"""Parameters for each objective beyond which an adjoint is faster: of assembled and recursive
-programs; of unrolled ones on a GPU, where one thread has all columns of a run; and of unrolled ones
-whose columns are computed side by side, in vectors of the CPU or, for equal steps of explicit
-integrators, by threads of their own on a GPU. Measured: docs/decisions/2026-11-derivatives.md and
-2026-11-execution.md.
+"""Number of parameters for each objective above which an adjoint is faster: for assembled and
+recursive programs; for unrolled programs on a GPU, where one thread computes all columns of a run;
+and for unrolled programs whose columns are computed side by side, in vectors of the CPU or, for
+equal steps of explicit integrators, by separate threads on a GPU. Measured:
+docs/decisions/2026-11-derivatives.md and 2026-11-execution.md.
 """
 MOST_WARNINGS = 3
-"""Events without derivatives that are named."""
+"""Largest number of events without derivatives that are named in warnings."""
 REPLAYED = ("direct", "adjoint")
 """Methods that leave results between steps to a second run over the same steps."""
 METHODS = ("auto", "direct", "adjoint", "composite", "finite-difference", "complex-step")
@@ -56,17 +56,17 @@ def gradient(
     *,
     over_time: bool = False,
 ) -> Gradient:
-    """Run the simulation with derivatives for the parameters at `indices`.
+    """Run the simulation with derivatives with respect to the parameters at `indices`.
 
     Args:
-        s: what is run.
-        objectives: what is differentiated.
+        s: the simulation to run.
+        objectives: the objectives to differentiate.
         indices: parameters to differentiate for, by position.
         method: derivative method.
         relative_steps: perturbations of finite differences.
-        memory: that an adjoint may take for its records (MB).
-        over_time: whether results at all output times are wanted at once; otherwise those of the
-            direct and adjoint methods are left until they are asked for (`StepReplay`).
+        memory: memory that an adjoint may use for its records (MB).
+        over_time: whether to compute results at all output times at once; otherwise the direct and
+            adjoint methods compute them on demand (`StepReplay`).
 
     Raises:
         Interrupted: on Ctrl-C with method="direct"; its `result` is the gradient of the motion up
@@ -102,7 +102,7 @@ def gradient(
         seconds = seconds_of(began, ran)
         replay = None
         if schedule.at_steps or method == "adjoint":
-            from ..solving.replay import StepReplay  # with the solver
+            from ..solving.replay import StepReplay  # imported late: it loads the solver
 
             replay = StepReplay(solver, task, s.ρ, trajectory)
         run = s.solvers.run(solver, s.schedule, trajectory, s.ρ, indices, seconds, replay)
@@ -122,7 +122,7 @@ def gradient(
     try:
         return result(*_executed(solver, task, s.ρ, perturbations))
     except BrokenOff as stopped:
-        if method != "direct":  # which know nothing before their end
+        if method != "direct":  # other methods have no derivatives before their end
             raise KeyboardInterrupt from None
         raise interrupted(
             s, stopped, lambda partial, ran: replace(result(partial, ran, None), repeat=None)
@@ -135,7 +135,7 @@ def with_small_motions(
     values: np.ndarray,
     derivatives: np.ndarray,
 ) -> Gradient:
-    """A gradient with objectives of small motions after those of its run."""
+    """Append objectives of small motions to the gradient of a run."""
     return replace(
         of_run,
         objective_names=(*of_run.objective_names, *objectives),
@@ -150,11 +150,11 @@ def with_small_motions(
 def _executed(
     solver: Solver, task: Task, ρ: np.ndarray, perturbations: tuple[float, ...]
 ) -> tuple[Trajectory, float, np.ndarray | None]:
-    """A run with derivatives, the seconds that it took, and the sweep of differences where they
-    come from one.
+    """Execute a run with derivatives; return the trajectory, its run time in seconds, and the sweep
+    of differences for that method.
     """
     if task.method == "finite-difference":
-        from ..solving.differences import run_differences  # with the solver
+        from ..solving.differences import run_differences  # imported late: it loads the solver
 
         return run_differences(solver, task, ρ, perturbations)
     from ..solving.kinks import check_kinks
@@ -173,11 +173,12 @@ def _executed(
 def faster_method(
     solver: Solver, objectives: int, parameters: int, *, on_gpu: Schedule | None = None
 ) -> str:
-    """The faster one of the direct and the adjoint method.
+    """Choose the faster one of the direct and the adjoint method.
 
     Args:
-        solver: of the mechanism, with its scheme.
-        objectives, parameters: how many.
+        solver: solver of the mechanism with its scheme.
+        objectives: number of objectives.
+        parameters: number of parameters.
         on_gpu: steps of runs that a GPU executes; None on the CPU.
     """
     integrator = solver.method.integrator
@@ -192,7 +193,7 @@ def faster_method(
 
 
 def check_method(method: str, scheme: Method, objectives: int) -> None:
-    """Refuse unknown methods, and adjoints where there are none."""
+    """Refuse unknown methods, and adjoints where the integrator or the objectives allow none."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if method == "adjoint" and not objectives:
@@ -209,19 +210,19 @@ def check_method(method: str, scheme: Method, objectives: int) -> None:
 
 
 def _perturbations(steps: object) -> tuple[float, ...]:
-    """Checked relative perturbations of a sweep."""
-    given = (
+    """Return the checked relative perturbations of a sweep."""
+    perturbations = (
         list(steps)
         if isinstance(steps, (Sequence, np.ndarray)) and not isinstance(steps, str)
         else []
     )
-    if not given or not all(isinstance(h, Real) and float(h) > 0 for h in given):
+    if not perturbations or not all(isinstance(h, Real) and float(h) > 0 for h in perturbations):
         raise ModelError(
             "must be one or more positive numbers, such as (1e-4, 1e-6)",
             field="relative_steps",
             value=steps,
         )
-    return tuple(float(h) for h in given)
+    return tuple(float(h) for h in perturbations)
 
 
 def _labelled(sweep: np.ndarray, perturbations: tuple[float, ...], labels: Labels) -> xr.DataArray:

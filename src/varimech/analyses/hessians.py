@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 BACKWARD_PAYS = 4
-"""Parameters for each objective beyond which second derivatives are faster backward over forward;
-see docs/decisions/2026-11-derivatives.md.
+"""Number of parameters for each objective above which second derivatives are faster backward over
+forward; see docs/decisions/2026-11-derivatives.md.
 """
 METHODS = ("auto", "forward", "backward")
 MEMORY = 500.0
-"""MB that each adjoint may record where nothing else is given."""
+"""Default memory (MB) that each adjoint may use for its records."""
 
 
 @dataclass(frozen=True, eq=False)
 class DirectionalRuns:
-    """Runs with second derivatives, one along each direction, and how they were made."""
+    """Runs with second derivatives, one along each direction, with their solver and task."""
 
     along: list[SecondDerivatives]
     solver: Solver
@@ -55,7 +55,7 @@ def hessian(
     method: str,
     memory: float,
 ) -> Hessian:
-    """Second derivatives for the parameters at `indices`, those of the discrete solution."""
+    """Compute second derivatives of the discrete solution for the parameters at `indices`."""
     began = time.perf_counter()
     adjoint = _backward(method, len(objectives), len(indices))
     directions = np.ascontiguousarray(unit_directions(s.ρ.size, indices).T)
@@ -82,7 +82,7 @@ def hessian_product(
     indices: list[int],
     method: str,
 ) -> xr.DataArray:
-    """Hessians times the vector `along`, (objective, parameter), by one run."""
+    """Compute Hessians times the vector `along`, (objective, parameter), by one run."""
     import xarray as xr
 
     if not objectives:
@@ -115,8 +115,8 @@ def second_derivatives(
     adjoint: bool,
     memory: float,
 ) -> DirectionalRuns:
-    """Runs with second derivatives along some directions; steps are those of a run with first
-    derivatives.
+    """Execute runs with second derivatives along the given directions, with the steps of a run with
+    first derivatives.
     """
     most, by = checked_bytes("hessian", memory), "adjoint" if adjoint else "direct"
     solver = s.solver(objectives)
@@ -137,8 +137,8 @@ def second_derivatives(
 
 
 def _backward(method: str, objectives: int, parameters: int) -> bool:
-    """Whether second derivatives are computed backward over forward: where that is
-    asked for, or faster.
+    """Whether second derivatives are computed backward over forward: if requested, or if `method`
+    is "auto" and this is faster.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -158,8 +158,8 @@ def faster_backward(objectives: int, parameters: int) -> bool:
 def _side_by_side(
     solver: Solver, task: Task, ρ: np.ndarray, directions: list[np.ndarray]
 ) -> tuple[list[SecondDerivatives], float]:
-    """A run for each direction, and the seconds that they took; the first one compiles what the
-    others share.
+    """Execute a run for each direction; return the results and the run time in seconds. The first
+    run compiles the code that the others share.
     """
     with (
         progress_bar(

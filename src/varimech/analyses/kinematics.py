@@ -1,4 +1,4 @@
-"""Kinematics: what a user gives, and the results over a range of values."""
+"""Kinematics: validation of drivers and their values, and results over a range of values."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ TURN = 2 * np.pi
 
 
 def read_range(values: object, unit: str, label: str) -> np.ndarray:
-    """Values of a driver or parameter: a list or array, or (start, stop, count) as a tuple; numbers in SI units,
-    or strings such as "30 deg".
+    """Read values of a driver or parameter: a list or array, or (start, stop, count) as a tuple;
+    numbers in SI units, or strings such as "30 deg".
 
     Raises:
-        ModelError: for what is neither, is empty or is not finite.
+        ModelError: for values of another kind, an empty list, and values that are not finite.
     """
     if isinstance(values, tuple) and len(values) == 3 and isinstance(values[2], Integral):
         first, last = (_number(x, unit, label) for x in values[:2])
@@ -91,15 +91,15 @@ class Inputs:
 
 
 def read_inputs(data: ModelData, driver: object, values: object, analysis: str) -> Inputs:
-    """Drivers and their values, as a user gives them.
+    """Read drivers and their values, as given by the user.
 
     Raises:
-        ModelError: for unknown drivers and values that make no sense.
+        ModelError: for unknown drivers and invalid values.
     """
     if isinstance(driver, Mapping):
         if values is not None:
             raise ModelError("are given with the drivers already", element=analysis, field="values")
-        given: list[tuple[object, object]] = list(driver.items())
+        pairs: list[tuple[object, object]] = list(driver.items())
     elif values is None:
         raise ModelError(
             "are missing",
@@ -108,16 +108,18 @@ def read_inputs(data: ModelData, driver: object, values: object, analysis: str) 
             remedy=f"give {analysis}(driver, values), or {analysis}({{driver: values}})",
         )
     else:
-        given = [(driver, values)]
-    if not given:
+        pairs = [(driver, values)]
+    if not pairs:
         raise ModelError("names no driver", element=analysis, field="driver")
     outputs, read = {}, {}
-    for each, some in given:
+    for each, driver_values in pairs:
         name, output = find_input(data, each)
         if name in outputs:
             raise ModelError("is named twice", element=analysis, field="driver", value=name)
         outputs[name] = output
-        read[name] = read_range(some, output.unit, f"{analysis}: values of driver {name!r}")
+        read[name] = read_range(
+            driver_values, output.unit, f"{analysis}: values of driver {name!r}"
+        )
         if isinstance(output, Turn) or output.unit != "m":
             continue
         if type(output).__name__ == "Distance" and not (read[name] > 0).all():
@@ -127,28 +129,28 @@ def read_inputs(data: ModelData, driver: object, values: object, analysis: str) 
     return Inputs(outputs, read)
 
 
-def _rates(inputs: Inputs, given: object, what: str) -> np.ndarray | None:
-    """Rates or accelerations of all drivers."""
-    if given is None:
+def _rates(inputs: Inputs, rates: object, what: str) -> np.ndarray | None:
+    """Read the rates or accelerations of all drivers."""
+    if rates is None:
         return None
     names = list(inputs.outputs)
-    if not isinstance(given, Mapping):
+    if not isinstance(rates, Mapping):
         if len(names) > 1:
             raise ModelError(
                 "must be those of each driver",
                 element="kinematics",
                 field=what,
-                value=given,
+                value=rates,
                 remedy=f"give {{name: value}} of {', '.join(map(repr, names))}",
             )
-        given = {names[0]: given}
-    for name in given:
+        rates = {names[0]: rates}
+    for name in rates:
         if name not in names:
             raise ModelError("is no driver here", element="kinematics", field=what, value=name)
     per = "/s" if what == "rates" else "/s²"
     return np.array(
         [
-            _number(given.get(n, 0.0), f"{o.unit}{per}", f"kinematics: {what} of {n!r}")
+            _number(rates.get(n, 0.0), f"{o.unit}{per}", f"kinematics: {what} of {n!r}")
             for n, o in inputs.outputs.items()
         ]
     )
@@ -164,10 +166,10 @@ def kinematics(
     parameters: Values | None,
     unreachable: str,
 ) -> Kinematics:
-    """Positions, velocities, accelerations and their derivatives over values of drivers.
+    """Compute positions, velocities, accelerations and their derivatives over values of drivers.
 
     Raises:
-        ModelError: for drivers that do not determine the position, and bad values.
+        ModelError: for drivers that do not determine the position, and invalid values.
         VarimechError: where a value is out of reach.
     """
     if unreachable not in TRUNCATE:
@@ -195,8 +197,11 @@ def kinematics(
 def followed(
     solver: KinematicSolver, table: np.ndarray, ρ: np.ndarray, unreachable: str = "error"
 ) -> tuple[list[Position], list[int], str]:
-    """All positions on the way through values of the drivers from the first one on, the places of
-    those values in it, and why it ended early.
+    """Follow the path through the values of the drivers, starting from the first one.
+
+    Returns:
+        All positions along the path, the index in it of each value, and the reason why the path
+        ended early.
 
     Raises:
         VarimechError: where a value is out of reach.
@@ -244,7 +249,10 @@ def _labelled(
     S = np.zeros((len(stored), 3 * n + m, p)) if p else None
     residual = 0.0
     for k, place in enumerate(stored):
-        q, values = path[place].q, solver.values(ρ, path[place].u, _or(moving, d), _or(ü, d))
+        q, values = (
+            path[place].q,
+            solver.values(ρ, path[place].u, _or_zeros(moving, d), _or_zeros(ü, d)),
+        )
         F = column(solver.start._positions.residuals(q, np.zeros(0), values))
         residual = max(residual, float(np.abs(F).max(initial=0.0)))
         v = a = np.zeros(n)
@@ -264,7 +272,7 @@ def _labelled(
         sensitivities=S,
     )
     table = inputs.table[: len(stored)]
-    turned = _turned(solver, path, stored, table)
+    turned = _continuous_angles(solver, path, stored, table)
     live = KinematicPath(e, trajectory, solver.values(ρ, ()), indices, turned=turned)
     return Kinematics(
         live,
@@ -279,14 +287,14 @@ def _labelled(
     )
 
 
-def _or(rates: np.ndarray | None, count: int) -> Any:
+def _or_zeros(rates: np.ndarray | None, count: int) -> Any:
     return np.zeros(count) if rates is None else rates
 
 
-def _turned(
+def _continuous_angles(
     solver: KinematicSolver, path: list[Position], stored: list[int], table: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Angles without jumps: steps are so short that none turns by half a turn."""
+    """Return continuous angles: steps are so short that no angle changes by half a turn in one."""
     angles = np.unwrap(np.array([p.angles for p in path[stored[0] :]]), axis=0)
     angles = angles[np.array(stored) - stored[0]]
     model = solver.model

@@ -1,4 +1,4 @@
-"""Analyses of small motions about a motion: linear equations."""
+"""Linearised equations of small motions about a motion."""
 
 from __future__ import annotations
 
@@ -46,32 +46,32 @@ Inputs = Sequence[str | ForceLaw | Driver | Parameter] | str | ForceLaw | Driver
 
 @dataclass(frozen=True)
 class Linearized:
-    """Linear equations at a place, with derivatives where some are asked for."""
+    """Linearised equations at a point of a motion, with derivatives if requested."""
 
     linear: Linearization
     point: Point
     matrices: Matrices
     derivatives: np.ndarray | None
-    """S' of (row, column, parameter)."""
+    """Derivatives of S: (row, column, parameter)."""
     output_names: tuple[str, ...]
     steady: bool
 
 
 class Derived:
-    """Equations of a mechanism with inputs and outputs, differentiated once for any place."""
+    """Equations of a mechanism with inputs and outputs, linearised once for all points."""
 
     def __init__(self, equations: Equations, inputs: Sequence[str], outputs: Outputs):
-        self.given = with_inputs(equations, list(inputs))
-        self._candidates = Candidates(self.given.equations, equations)
-        self.names, self._expressions = _outputs(self.given, outputs)
+        self._input_equations = with_inputs(equations, list(inputs))
+        self._candidates = Candidates(self._input_equations.equations, equations)
+        self.names, self._expressions = _outputs(self._input_equations, outputs)
         self._kept: dict[tuple[str, ...], Linearization] = {}
 
     def at(self, start: _Start) -> Linearization:
-        """In the states that are independent there."""
+        """Return the linearisation in the states that are independent at this point."""
         states = self._candidates.choose(start.q, start.v, start.ρ, start.t)
         key = tuple(states.names)
         if key not in self._kept:
-            self._kept[key] = Linearization(self.given, states, self._expressions)
+            self._kept[key] = Linearization(self._input_equations, states, self._expressions)
         return self._kept[key]
 
 
@@ -86,13 +86,13 @@ def linearized(
     coordinates: str | Coordinates,
     kept: dict[int, Derived] | None = None,
 ) -> Linearized:
-    """Linear equations of a model about a motion.
+    """Linearise a model about a motion.
 
-    Calls that differ in `wrt` and `parameters` alone may share a dictionary, `kept`, of what they
-    derive.
+    Calls that differ in `wrt` and `parameters` alone may share `kept`, a cache of the symbolic
+    linearisations.
 
     Raises:
-        ModelError: for input that makes no sense, and for contacts and dry friction.
+        ModelError: for invalid input, and for contacts and dry friction.
         VarimechError: if there is no such motion.
     """
     solvers.check_masses("linearize")
@@ -140,7 +140,9 @@ def _origin(
     parameters: Values | None,
     coordinates: str | Coordinates,
 ) -> tuple[_Start, Equations]:
-    """Positions and velocities to begin with, and the equations that they belong to."""
+    """Return the positions and velocities at which to linearise, and the equations to which they
+    belong.
+    """
     if isinstance(at, Run):
         return _instant(solvers, at, time, indices, parameters)
     if at not in PLACES:
@@ -163,7 +165,7 @@ def _origin(
 
 
 def _initial(solver: Solver, kind: str, ρ: np.ndarray, indices: list[int] | None) -> _Start:
-    """The initial state, with its derivatives."""
+    """Return the initial state, with its derivatives."""
     solver.start.check_closure(ρ, indices)
     state = solver.start.complete(solver.start.assemble(ρ), ρ)
     if indices is None:
@@ -180,7 +182,7 @@ def _instant(
     indices: list[int] | None,
     parameters: Values | None,
 ) -> tuple[_Start, Equations]:
-    """A stored instant of a run, with its derivatives where it has any."""
+    """Return a stored instant of a run, with its derivatives where they are available."""
     if parameters is not None:
         raise ModelError(
             "are those of the run",
@@ -190,10 +192,10 @@ def _instant(
         )
     if not run.is_live:
         raise ModelError(
-            "was read from a file, and knows no equations",
+            "was read from a file, which contains no equations",
             element="linearize",
             field="at",
-            remedy="simulate anew",
+            remedy="simulate again",
         )
     live = run.live
     e, names = live.equations, live.equations.model.parameter_set.parameters
@@ -210,9 +212,9 @@ def _instant(
     x = live.trajectory.states[row]
     if indices is None:
         return _Start("run", x[:n], x[n : 2 * n], ρ, t), e
-    known = run.parameter_names
+    differentiated_for = run.parameter_names
     for k in indices:
-        if (name := list(names)[k]) not in known:
+        if (name := list(names)[k]) not in differentiated_for:
             raise ModelError(
                 f"the run has no derivatives with respect to {name!r}",
                 element="linearize",
@@ -222,7 +224,7 @@ def _instant(
             )
     S = live.derivatives.sensitivities
     assert S is not None
-    S = S[row][:, [known.index(list(names)[k]) for k in indices]]
+    S = S[row][:, [differentiated_for.index(list(names)[k]) for k in indices]]
     return _Start("run", x[:n], x[n : 2 * n], ρ, t, (S[:n], S[n : 2 * n])), e
 
 
@@ -236,7 +238,7 @@ def _check_smooth(e: Equations) -> None:
 
 
 def _check_rest(linear: Linearization, place: Place) -> None:
-    """Refuse an equilibrium of what is driven."""
+    """Refuse an equilibrium of a mechanism that is driven."""
     if linear.moves_at_rest(place):
         raise ModelError(
             f"mechanism {linear.equations.model.name!r} has no equilibrium: a driver moves it",
@@ -253,7 +255,7 @@ def _start_rates(
     moved: tuple[np.ndarray, np.ndarray],
     indices: list[int] | None,
 ) -> np.ndarray:
-    """∂ẏ/∂ρ at the start."""
+    """Return ∂ẏ/∂ρ of the initial state."""
     matrices, count = linear.at(place), len(indices or [])
     π = np.zeros((place.ρ.size + 1, count))
     π[indices or [], range(count)] = 1.0
@@ -261,21 +263,23 @@ def _start_rates(
 
 
 def _names(inputs: Inputs) -> list[str]:
-    some = [inputs] if isinstance(inputs, (str, ForceLaw, Driver, Parameter)) else list(inputs)
-    return [i if isinstance(i, str) else i.name for i in some]
+    input_list = (
+        [inputs] if isinstance(inputs, (str, ForceLaw, Driver, Parameter)) else list(inputs)
+    )
+    return [i if isinstance(i, str) else i.name for i in input_list]
 
 
-def _outputs(given: InputEquations, outputs: Outputs) -> tuple[tuple[str, ...], SX]:
-    """Names and expressions of outputs, one for each component.
+def _outputs(input_equations: InputEquations, outputs: Outputs) -> tuple[tuple[str, ...], SX]:
+    """Return names and expressions of outputs, one for each component.
 
     Raises:
-        ModelError: for reactions under a force that is an input: they are found from the forces of
+        ModelError: for reactions where a force is an input: they are computed from the forces of
             the model.
     """
-    e, asked = given.equations, []
+    e, reactions_used = input_equations.equations, []
 
     def reactions() -> Reactions:
-        asked.append(True)
+        reactions_used.append(True)
         return e.reactions
 
     state = e.state_with(reactions)
@@ -287,7 +291,7 @@ def _outputs(given: InputEquations, outputs: Outputs) -> tuple[tuple[str, ...], 
         count = value.numel()
         names += [name] if count == 1 else [f"{name}.{c}" for c in _components(count)]
         columns.append(value)
-    if asked and given.has_forces:
+    if reactions_used and input_equations.has_forces:
         raise ModelError(
             "reactions are no outputs where a force is an input",
             element="linearize",
@@ -321,16 +325,20 @@ def linearize(
     parameters: Values | None,
     coordinates: str | Coordinates,
 ) -> LinearModel:
-    """Linear equations with their labels; outputs are the states if none are given."""
-    found = linearized(solvers, at, time, inputs, outputs, wrt, parameters, coordinates)
-    linear, given = found.linear, found.linear.inputs
-    count, drivers = linear.state_count, [i for i in given if i.of == "driver"]
-    S = extended(found.matrices.S, count, given)
-    add_driver_rates(S, count, given)
-    S_ = None if found.derivatives is None else extended(found.derivatives, count, given)
+    """Build a labelled linear model; its outputs are the states if none are given."""
+    linearized_motion = linearized(solvers, at, time, inputs, outputs, wrt, parameters, coordinates)
+    linear, input_labels = linearized_motion.linear, linearized_motion.linear.inputs
+    count, drivers = linear.state_count, [i for i in input_labels if i.of == "driver"]
+    S = extended(linearized_motion.matrices.S, count, input_labels)
+    add_driver_rates(S, count, input_labels)
+    S_ = (
+        None
+        if linearized_motion.derivatives is None
+        else extended(linearized_motion.derivatives, count, input_labels)
+    )
     states = [*linear.states.names, *[x for i in drivers for x in (i.name, f"{i.name} rate")]]
     units = [*linear.states.units, *[x for i in drivers for x in (i.unit, f"{i.unit}/s")]]
-    names = found.output_names
+    names = linearized_motion.output_names
     if outputs is None:
         names = tuple(states)
         S = np.vstack([S, np.eye(len(states), S.shape[1])])
@@ -338,13 +346,13 @@ def linearize(
     chosen = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
     return LinearModel(
         solvers.data.name,
-        found.point.kind,
-        found.point.place.t,
-        found.steady,
+        linearized_motion.point.kind,
+        linearized_motion.point.place.t,
+        linearized_motion.steady,
         tuple(states),
         tuple(units),
-        tuple(f"{i.name} acceleration" if i.of == "driver" else i.name for i in given),
-        tuple(f"{i.unit}/s²" if i.of == "driver" else i.unit for i in given),
+        tuple(f"{i.name} acceleration" if i.of == "driver" else i.name for i in input_labels),
+        tuple(f"{i.unit}/s²" if i.of == "driver" else i.unit for i in input_labels),
         names,
         tuple(p.name for p in chosen),
         S,

@@ -34,16 +34,16 @@ def modes(
     coordinates: str | Coordinates,
     kept: dict[int, Derived] | None = None,
 ) -> Modes:
-    """Eigenvalues, shapes and derivatives; `kept` as for `linearized`.
+    """Compute eigenvalues, shapes and their derivatives; `kept` as for `linearized`.
 
     Raises:
         VarimechError: for derivatives of eigenvalues that have none.
     """
-    found = linearized(solvers, at, time, (), None, wrt, parameters, coordinates, kept)
-    linear, place = found.linear, found.point.place
+    linearized_motion = linearized(solvers, at, time, (), None, wrt, parameters, coordinates, kept)
+    linear, place = linearized_motion.linear, linearized_motion.point.place
     s, e = linear.state_count, linear.equations
-    A_ = None if found.derivatives is None else found.derivatives[:s, :s]
-    result = eigenvalues(found.matrices.S[:s, :s], A_, linear.position_count)
+    A_ = None if linearized_motion.derivatives is None else linearized_motion.derivatives[:s, :s]
+    result = eigenvalues(linearized_motion.matrices.S[:s, :s], A_, linear.position_count)
     if A_ is not None and result.missing:
         k = [i + 1 for group in result.missing for i in group]
         raise VarimechError(
@@ -63,7 +63,7 @@ def modes(
     )
     n, size = e.q.numel(), e.model.dimension
     moves, places, ground = (np.array(x) for x in P(place.x[:n], place.ρ, place.t))
-    shapes = found.matrices.seeds[:n, :s] @ result.vectors
+    shapes = linearized_motion.matrices.seeds[:n, :s] @ result.vectors
     U = moves @ shapes
     largest = U[np.abs(U).argmax(axis=0), range(U.shape[1])] if U.size else np.ones(U.shape[1])
     largest = np.where(np.abs(largest) > 0, largest, 1.0)
@@ -71,9 +71,9 @@ def modes(
     chosen = [] if wrt is None else solvers.parameters(solvers.indices(wrt))
     return Modes(
         solvers.data.name,
-        found.point.kind,
+        linearized_motion.point.kind,
         place.t,
-        found.steady,
+        linearized_motion.steady,
         result.values,
         tuple(points),
         U.T.reshape(U.shape[1], len(points), size),
@@ -90,6 +90,6 @@ def modes(
 
 
 def _info(solvers: ModelSolvers, place: Place) -> dict[str, Any]:
-    """What runs of modes say of their mechanism."""
+    """Return the facts about their mechanism that runs of modes carry."""
     still = Trajectory(np.zeros(1), place.x[None], np.zeros((1, 0)), np.zeros(3), 0, np.zeros(1))
     return solvers.info("modes", still, place.ρ, {})

@@ -1,4 +1,4 @@
-"""One motion from t = 0."""
+"""Simulation of one motion from t = 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def simulate(s: Simulation) -> Run:
     """Execute the simulation.
 
     Raises:
-        AssemblyError: if the mechanism does not close at its start.
+        AssemblyError: if the mechanism cannot be assembled in its initial position.
         SimulationError: if a step fails.
         Interrupted: on Ctrl-C; its `result` is the run up to then.
     """
@@ -38,7 +38,7 @@ def simulate(s: Simulation) -> Run:
 def interrupted(
     s: Simulation, stopped: BrokenOff, result: Callable[[Trajectory, float], Any]
 ) -> Interrupted:
-    """The error of Ctrl-C, with what a run gave up to then."""
+    """Build the error of Ctrl-C, with the partial result of the run."""
     partial, last = (
         result(stopped.trajectory, stopped.seconds),
         float(stopped.trajectory.time[-1]),

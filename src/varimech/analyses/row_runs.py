@@ -1,8 +1,8 @@
 """Runs of one simulation at rows of parameter values: values, first and second derivatives of
-objectives at the end, each with the reasons why some rows failed.
+objectives at the end of the run, and the reason of failure for each row that failed.
 
-A single row is run as `gradient` and `hessian_product` do; many are one call of compiled code in
-threads, or on a GPU.
+A single row is executed as by `gradient` and `hessian_product`; several rows are one call of
+compiled code in threads, or on a GPU.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from .hessians import MEMORY, faster_backward, second_derivatives
 from .simulation import Simulation
 
 Failures = dict[int, VarimechError]
-"""Row → why it failed."""
+"""Row → error of its run."""
 
 
 @dataclass(eq=False)
 class RowRuns:
-    """Runs of a simulation at rows of values of the parameters at `indices`; the others keep those
-    of the simulation.
+    """Runs of a simulation at rows of values of the parameters at `indices`; other parameters keep
+    their values in the simulation.
     """
 
     simulation: Simulation
     objectives: Mapping[str, Objective]
     indices: list[int]
     method: str = "auto"
-    """Of first derivatives: "direct", "adjoint", or "auto", the faster one."""
+    """Method of first derivatives: "direct", "adjoint", or "auto", the faster one."""
     threads: int | None = None
-    """Simultaneous runs; one for each core if not given."""
+    """Number of simultaneous runs; one for each core if not given."""
     on_gpu: bool = False
-    """Whether many rows are computed by a GPU."""
+    """Whether several rows are computed by a GPU."""
     _differentiable: Solver | None = field(default=None, init=False)
-    """The solver whose objectives were found to have derivatives."""
+    """Solver whose objectives have passed the check for derivatives."""
     _programs: dict[bool, tuple[Sampler, Gpu]] = field(default_factory=dict, init=False)
-    """Of runs without and with derivatives."""
+    """GPU programs of runs without and with derivatives."""
     _kernels: dict[Sampler, Gpu] = field(default_factory=dict, init=False)
-    """Of runs with second derivatives."""
+    """GPU kernels of runs with second derivatives."""
     _on_gpu_for: tuple[Solver, ProductSampler | None] | None = field(default=None, init=False)
-    """The solver that these are of, and what carries them out."""
+    """Solver to which the kernels belong, and its sampler of Hessian-vector products."""
 
     @property
     def _threads(self) -> int:
@@ -66,18 +66,20 @@ class RowRuns:
 
     @cached_property
     def _quiet(self) -> Simulation:
-        """Without progress bars, and storing nothing between start and end."""
+        """The simulation without progress bars, storing nothing between start and end."""
         s = self.simulation
         options: RunOptions = {**s.options, "progress": False}
         return replace(s, options=options, schedule=s.schedule.last_only())
 
     def values(self, points: np.ndarray) -> tuple[np.ndarray, Failures]:
-        """ψ, (row, objective), NaN where a run failed; and why it did."""
+        """Compute ψ, (row, objective), NaN where a run failed, and the errors of failed runs."""
         values, _, failures = self._run(points, None)
         return values, failures
 
     def first(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, Failures]:
-        """ψ, (row, objective), and ∂ψ/∂x, (row, objective, parameter)."""
+        """Compute ψ, (row, objective), ∂ψ/∂x, (row, objective, parameter), and errors of failed
+        runs.
+        """
         self._check_gradients()
         if len(points) == 1:
             return self._single_gradient(points[0])
@@ -86,7 +88,7 @@ class RowRuns:
         return values, gradients, failures
 
     def second(self, points: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, Failures]:
-        """Hessians times a direction for each row, ∂²ψ/∂x² d, (row, objective, parameter).
+        """Compute Hessians times a direction for each row, ∂²ψ/∂x² d, (row, objective, parameter).
 
         Rows with the same parameter values share the run that chooses the steps.
         """
@@ -106,7 +108,7 @@ class RowRuns:
                 failures.update(dict.fromkeys(rows, error))
 
         if groups:
-            computed(groups[0])  # it compiles what the others share
+            computed(groups[0])  # the first one compiles the code that the others share
         if len(groups) > 1:
             with workers(self._threads) as (pool, _):
                 list(pool.map(computed, groups[1:]))
@@ -115,7 +117,9 @@ class RowRuns:
     def _products(
         self, points: np.ndarray, directions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The same as far as many rows can be computed together, and which are."""
+        """Compute Hessian-vector products of the rows that can be computed together; return them,
+        and which rows were computed.
+        """
         along = np.full((len(points), len(self.objectives), len(self.indices)), np.nan)
         done = np.zeros(len(points), dtype=bool)
         if len(points) < 2 or (sampler := self._second_order(len(points))) is None:
@@ -133,7 +137,9 @@ class RowRuns:
         return sampler(self._rows(points), whole, execute)
 
     def _second_order(self, rows: int) -> ProductSampler | None:
-        """What computes Hessian-vector products of so many rows; a GPU's kernels are built once."""
+        """Return the sampler of Hessian-vector products of `rows` rows; the kernels of a GPU are
+        built once.
+        """
         s = self._quiet
         solver = s.solver(self.objectives)
         if self._on_gpu_for is not None and self._on_gpu_for[0] is solver:
@@ -143,14 +149,14 @@ class RowRuns:
         task = Task(s.schedule, self.objectives, self.indices, s.backend, False, by)
         if not self.on_gpu:
             return product_sampler(solver, task, rows)
-        # one run: the GPU needs no code for the CPU
+        # for one run: a GPU needs no code for the CPU
         sampler = product_sampler(solver, replace(task, backend="auto"), 1)
         self._on_gpu_for = solver, sampler
         self._kernels.clear()
         return sampler
 
     def at(self, point: np.ndarray) -> Simulation:
-        """The simulation at a point.
+        """Return the simulation at a point.
 
         Raises:
             ModelError: for values that parameters cannot have.
@@ -158,14 +164,14 @@ class RowRuns:
         return self._quiet.at_row(self._rows(point[None])[0])
 
     def _check_gradients(self) -> None:
-        """Refuse what no row could differentiate."""
+        """Refuse objectives that have no derivatives at any parameter values."""
         solver = self.simulation.solver(self.objectives)
         if self._differentiable is not solver:
             check_gradients(solver.equations, self.objectives)
             self._differentiable = solver
 
     def _along(self, point: np.ndarray, directions: np.ndarray) -> np.ndarray:
-        """Derivatives of ∂ψ/∂x along directions, (direction, objective, parameter)."""
+        """Compute derivatives of ∂ψ/∂x along directions, (direction, objective, parameter)."""
         s = self.at(point)
         whole = np.zeros((len(directions), s.ρ.size))
         whole[:, self.indices] = directions
@@ -199,7 +205,7 @@ class RowRuns:
             none = np.zeros((0, len(self.objectives)))
             return none, None if indices is None else np.zeros((*none.shape, len(indices))), {}
         task = Task(s.schedule, self.objectives, indices, s.backend, False, method)
-        if len(rows) == 1:  # a batch would begin with additional runs
+        if len(rows) == 1:  # a batch would start with additional runs
             alone = rerun_individually(solver, task, rows[0])
             if isinstance(alone, VarimechError):
                 return np.full((1, len(self.objectives)), np.nan), None, {0: alone}
@@ -220,11 +226,13 @@ class RowRuns:
         return values, gradients, failures
 
     def _program(self, task: Task) -> tuple[Sampler, Gpu]:
-        """Values, or values and derivatives, by a GPU; each kernel is built once."""
+        """Return the GPU program of values, or of values and derivatives; each kernel is built
+        once.
+        """
         differentiated = task.indices is not None
         if differentiated in self._programs:
             return self._programs[differentiated]
-        task = replace(task, backend="auto")  # the GPU needs no compiled code for the CPU
+        task = replace(task, backend="auto")  # a GPU needs no compiled code for the CPU
         sampler = sampler_for(self._quiet.solver(self.objectives), task, 1)
         if sampler is None:
             raise ModelError(
@@ -236,7 +244,7 @@ class RowRuns:
         return self._programs[differentiated]
 
     def _rows(self, points: np.ndarray) -> np.ndarray:
-        """Values of all parameters."""
+        """Complete rows to values of all parameters."""
         rows = np.tile(self.simulation.ρ, (len(points), 1))
         rows[:, self.indices] = points
         return rows

@@ -1,4 +1,4 @@
-"""How a mechanism is run: model, duration, parameter values and run options, checked once.
+"""Specification of a run: model, duration, parameter values and run options, checked once.
 
 Every analysis takes a `Simulation`. Objectives and the parameters to differentiate for are
 arguments of the analyses; `varimech.problem.Problem` holds all of them together.
@@ -27,21 +27,21 @@ Values = Mapping[str, float | str]
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A checked run that has not been executed; make one with `simulation`."""
+    """A checked run that has not been executed; create one with `simulation`."""
 
     solvers: ModelSolvers
     duration: float
-    """s"""
+    """Duration of the run (s)."""
     given: Values | None
-    """Parameter values that differ from the nominal ones, as a user gave them."""
+    """Parameter values that differ from the nominal ones, as given by the user."""
     options: RunOptions
-    """As a user gave them; `scheme` and `schedule` are what they mean."""
+    """Run options as given by the user; `scheme` and `schedule` are their resolved values."""
     scheme: Method
     schedule: Schedule
     ρ: np.ndarray
     """Values of all parameters, in the units of the parameters."""
     revision: int
-    """The state of the model that was checked."""
+    """Revision of the model that was checked."""
 
     @property
     def name(self) -> str:
@@ -50,40 +50,40 @@ class Simulation:
 
     @property
     def backend(self) -> str:
-        """What executes the runs."""
+        """The backend that executes the runs."""
         return self.options.get("backend", "auto")
 
     @property
     def progress(self) -> bool | None:
-        """Whether progress bars are shown; None for on a terminal only."""
+        """Whether progress bars are shown; None to show them on a terminal only."""
         return self.options.get("progress")
 
     def solver(self, objectives: Mapping[str, Objective] | None = None) -> Solver:
-        """The solver in which angles count the turns that objectives depend on.
+        """Return the solver in which angles count the full turns on which objectives depend.
 
         Raises:
             ModelError: if the model has been changed since the simulation was checked.
         """
         self.check_unchanged("state the problem anew")
         if self.backend == "auto":
-            from ..backends.machine import warm_up  # with what solves
+            from ..backends.machine import warm_up  # imported late: it loads the backends
 
             warm_up()
         return self.solvers.of(self.scheme, objectives)
 
     def check_unchanged(self, remedy: str) -> None:
-        """Refuse a model that is not the one that was checked."""
+        """Refuse a model that has changed since it was checked."""
         if self.solvers.data.revision != self.revision:
             problem = f"mechanism {self.name!r} has been changed since"
             raise ModelError(problem, value=self.name, remedy=remedy)
 
     def at(self, parameters: Values | None) -> Simulation:
-        """The same with other parameter values."""
+        """Return the simulation with other parameter values."""
         ρ = self.solvers.data.parameter_set.values(parameters)
         return replace(self, given=parameters, ρ=ρ)
 
     def at_row(self, ρ: np.ndarray) -> Simulation:
-        """The same with other values of all parameters, in their order.
+        """Return the simulation with other values of all parameters, in their order.
 
         Raises:
             ModelError: for values that parameters cannot have.
@@ -96,15 +96,15 @@ class Simulation:
     def with_options(
         self, *, duration: float | None = None, **changes: Unpack[RunOptions]
     ) -> Simulation:
-        """The same with some run options, or the duration (s), changed."""
+        """Return the simulation with some run options, or the duration (s), changed."""
         seconds = self.duration if duration is None else duration
         options: RunOptions = {**self.options, **changes}
         scheme, schedule = choose(seconds, **options)
         return replace(self, duration=seconds, options=options, scheme=scheme, schedule=schedule)
 
     def counting(self, functions: Sequence[tuple[str, StateFunction]]) -> Simulation:
-        """The same in coordinates in which angles count the turns that labelled functions of the
-        state along the run depend on.
+        """Return the simulation in coordinates in which angles count the full turns on which
+        labelled functions of the state along the run depend.
         """
         scheme = self.solvers.counting(self.scheme, functions)
         return self.with_options(coordinates=scheme.coordinates) if functions else self
@@ -113,10 +113,10 @@ class Simulation:
 def simulation(
     solvers: ModelSolvers, duration: float, parameters: Values | None, options: RunOptions
 ) -> Simulation:
-    """Check what a user gives, and choose what is left open.
+    """Check the arguments of the user, and choose the options that are left open.
 
     Raises:
-        ModelError: for options that are unknown or do not go together, and for values that no
+        ModelError: for options that are unknown or inconsistent, and for values that no
             parameter can have.
     """
     scheme, schedule = choose(duration, **options)

@@ -1,4 +1,4 @@
-"""The solvers of a model, kept until the model changes, and the results that they label."""
+"""Solvers of a model, cached until the model changes, and the labels of results."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ objective and parameter.
 
 
 class ModelSolvers:
-    """The solvers of a model, one for each scheme, built when first needed and kept until the
-    model changes.
+    """Solvers of a model, one for each scheme, built when first needed and cached until the model
+    changes.
     """
 
     def __init__(self, data: ModelData):
@@ -48,7 +48,8 @@ class ModelSolvers:
         self.kept: dict[tuple[int, Method], Solver] = {}
 
     def check_continuous(self, analysis: str) -> None:
-        """Refuse signals that change at samples only: their rate of zero is no equilibrium.
+        """Refuse signals that change at samples only: a rate of zero between samples is no
+        equilibrium.
 
         Raises:
             ModelError: naming the first one.
@@ -64,7 +65,7 @@ class ModelSolvers:
                 )
 
     def check_masses(self, analysis: str) -> None:
-        """Refuse bodies without mass, which only kinematics takes.
+        """Refuse bodies without mass, which are valid in kinematics only.
 
         Raises:
             ModelError: naming them.
@@ -81,8 +82,8 @@ class ModelSolvers:
             )
 
     def of(self, scheme: Method, objectives: Mapping[str, Objective] | None = None) -> Solver:
-        """The solver for this state of the model, in which angles count the turns that objectives
-        depend on.
+        """Return the solver for the current revision of the model, in which angles count the full
+        turns on which objectives depend.
         """
         terms = [
             (f"objective {name!r}", f)
@@ -97,8 +98,8 @@ class ModelSolvers:
         return self._plain(choose(1.0, coordinates="natural")[0])
 
     def counting(self, scheme: Method, functions: Sequence[tuple[str, StateFunction]]) -> Method:
-        """The scheme in coordinates in which angles count the turns that labelled functions of the
-        state depend on.
+        """Return the scheme in coordinates in which angles count the full turns on which labelled
+        functions of the state depend.
         """
         coordinates = scheme.coordinates
         names = counted_angles(self._plain(scheme).equations, functions) if functions else ()
@@ -110,20 +111,22 @@ class ModelSolvers:
         )
 
     def _plain(self, scheme: Method) -> Solver:
-        from ..solving.solver import Solver  # a good part of what there is to import
+        # imported late: it takes a large share of the import time
+        from ..solving.solver import Solver
 
         key = (self.data.revision, scheme)
         solver = self.kept.get(key)
         if solver is None:
             solver = self._relative(scheme) or Solver(self.data, self._natural(scheme))
             fresh = {k: s for k, s in self.kept.items() if k[0] == self.data.revision}
-            # replaced at once: other threads may look, and build a solver of their own at worst
+            # replaced atomically: at worst, another thread that reads it meanwhile builds a solver
+            # of its own
             self.kept = {**fresh, key: solver}
         return solver
 
     def _relative(self, scheme: Method) -> Solver | None:
-        """The solver in relative coordinates, where these are chosen automatically and take the
-        model: its loops close from the same initial conditions.
+        """Return the solver in relative coordinates, where these are chosen automatically and suit
+        the model: its loops close from the same initial conditions.
         """
         from ..solving.solver import Solver
 
@@ -141,7 +144,7 @@ class ModelSolvers:
         return solver
 
     def _natural(self, scheme: Method) -> Method:
-        """The scheme as it is given, or in natural coordinates where relative ones fail."""
+        """Return the scheme as given, or in natural coordinates where relative ones fail."""
         method = scheme.resolved(self.data)
         if not method.reason or not isinstance(method.coordinates, Relative):
             return method
@@ -153,11 +156,13 @@ class ModelSolvers:
 
     @property
     def _joint_friction(self) -> bool:
-        """Whether a joint has friction: trees are cut there, so relative coordinates gain nothing."""
+        """Whether a joint has friction: spanning trees are cut there, so relative coordinates gain
+        nothing.
+        """
         return any(has_friction(joint) for joint in self.data.joints.values())
 
     def indices(self, wrt: Wrt) -> list[int]:
-        """Positions of the parameters to differentiate for; all of them if none are named."""
+        """Return positions of the parameters to differentiate for; all of them if none are named."""
         parameters = self.data.parameter_set.parameters
         if not parameters:
             problem = f"mechanism {self.data.name!r} has no parameters"
@@ -179,12 +184,12 @@ class ModelSolvers:
         return indices
 
     def parameters(self, indices: Sequence[int]) -> list[Parameter]:
-        """The parameters at some positions."""
-        known = list(self.data.parameter_set.parameters.values())
-        return [known[k] for k in indices]
+        """Return the parameters at the given positions."""
+        every = list(self.data.parameter_set.parameters.values())
+        return [every[k] for k in indices]
 
     def labels(self, objectives: Mapping[str, Objective], indices: Sequence[int]) -> Labels:
-        """Names and units of objectives and of the parameters at some positions."""
+        """Return names and units of objectives and of the parameters at the given positions."""
         chosen = self.parameters(indices)
         return (
             tuple(objectives),
@@ -203,11 +208,11 @@ class ModelSolvers:
         seconds: dict[str, float],
         replay: Replay | None = None,
     ) -> Run:
-        """A trajectory as a `Run`, with the facts about its computation; `replay` yields what the run
-        has not stored.
+        """Wrap a trajectory as a `Run`, with the facts about its computation; `replay` computes
+        results that the run has not stored.
         """
         lengths, steps = np.diff(trajectory.step_ends), trajectory.steps
-        if trajectory.triggers is not None:  # events take no time
+        if trajectory.triggers is not None:  # steps across events have no duration
             lengths = lengths[trajectory.triggers[1:] == 0]
         info = self.info(solver.method.title, trajectory, ρ, seconds)
         info |= {
@@ -239,7 +244,7 @@ class ModelSolvers:
     def info(
         self, method: str, trajectory: Trajectory, ρ: np.ndarray, seconds: dict[str, float]
     ) -> dict[str, Any]:
-        """The facts that every result carries."""
+        """Return the facts that every result carries."""
         names = self.data.parameter_set.parameters
         return {
             "mechanism": self.data.name,
@@ -255,18 +260,18 @@ class ModelSolvers:
 
 @cache
 def _versions() -> dict[str, str]:
-    from importlib.metadata import version  # slow to import, and not needed to get started
+    from importlib.metadata import version  # imported late: it is slow to import
 
     return {name: version(name) for name in ("varimech", "casadi", "numpy")}
 
 
 def seconds_of(began: float, ran: float) -> dict[str, float]:
-    """Time spent on deriving and starting, and on the time steps."""
+    """Split the elapsed time into model setup and time integration."""
     return {"build": time.perf_counter() - began - ran, "run": ran}
 
 
 def checked_bytes(analysis: str, memory: float) -> float:
-    """Bytes of so many MB."""
+    """Convert a memory limit from MB to bytes."""
     check_numbers(analysis, memory=memory)
     if not memory > 0:
         raise ModelError("MB must be positive", element=analysis, field="memory", value=memory)

@@ -22,17 +22,17 @@ class MotionSpectrum:
     """Eigenvalues about a motion."""
 
     spectrum: Spectrum
-    """With derivatives with respect to the parameters that were asked for."""
+    """Eigenvalues, with derivatives with respect to the parameters requested."""
     neutral: int
-    """Number of motions that were left out: their eigenvalue is zero for all these parameters."""
+    """Number of neutral motions left out: their eigenvalue is zero for all these parameters."""
     steady: bool
-    """Whether the linear equations do not change along the motion."""
+    """Whether the linearised equations are constant along the motion."""
     positions: np.ndarray
-    """Coordinates of the motion."""
+    """Position coordinates of the motion."""
 
 
 class Spectra:
-    """Spectra of a mechanism about one kind of motion; what they share is derived once."""
+    """Spectra of a mechanism about one kind of motion; the symbolic linearisation is shared."""
 
     def __init__(
         self, solvers: ModelSolvers, at: str, coordinates: str | Coordinates = "natural"
@@ -41,8 +41,8 @@ class Spectra:
         self._kept: dict[int, Derived] = {}
 
     def at(self, values: Mapping[str, float | str], names: list[str]) -> MotionSpectrum:
-        """The spectrum for some parameter values, with derivatives for the named parameters."""
-        found = linearized(
+        """Compute the spectrum for parameter values, with derivatives for the named parameters."""
+        linearized_motion = linearized(
             self._solvers,
             self._at,
             None,
@@ -53,10 +53,10 @@ class Spectra:
             self._coordinates,
             self._kept,
         )
-        linear, s = found.linear, found.linear.state_count
-        A, A_ = found.matrices.S[:s, :s], np.zeros((s, s, 0))
-        if found.derivatives is not None:
-            A_ = found.derivatives[:s, :s]
+        linear, s = linearized_motion.linear, linearized_motion.linear.state_count
+        A, A_ = linearized_motion.matrices.S[:s, :s], np.zeros((s, s, 0))
+        if linearized_motion.derivatives is not None:
+            A_ = linearized_motion.derivatives[:s, :s]
         B, B_, count = without_neutral(A, A_, linear.position_count)
-        place, n = found.point.place, linear.equations.q.numel()
-        return MotionSpectrum(spectrum(B, B_), count, found.steady, place.x[:n])
+        place, n = linearized_motion.point.place, linear.equations.q.numel()
+        return MotionSpectrum(spectrum(B, B_), count, linearized_motion.steady, place.x[:n])

@@ -3,8 +3,9 @@
     growth rate    g = max Re λ,            g' = Re λ'
     critical value v with g(v, ρ) = 0,      dv/dρ = −g_ρ / g_v
 
-The mode that counts is chosen anew for all parameter values. Where several modes are equally large,
-the derivative exists only if theirs are the same; otherwise it is refused by name.
+The mode that determines the value is selected anew for all parameter values. Where several modes
+are equally large, the derivative exists only if their derivatives agree; otherwise it is refused,
+naming the objective.
 """
 
 from __future__ import annotations
@@ -23,36 +24,36 @@ from .solvers import ModelSolvers
 from .spectra import Spectra
 
 ITERATIONS = 60
-"""Of Newton's method between bounds: bisection alone reaches rounding in 52."""
+"""Iterations of Newton's method between bounds: bisection alone reaches rounding in 52."""
 CONVERGED = 1e-14
-"""Step of the parameter, over its size, that ends it."""
+"""Step of the parameter, relative to its size, at which the iteration ends."""
 TIED = 1e-8
-"""Difference of two modes, over the largest eigenvalue, below which they are equally large."""
+"""Difference of two modes, over the largest eigenvalue, below which they count as equal."""
 SAME = 1e-5
-"""Difference of their derivatives, over the size of those of whole eigenvalues, that is none: eigenvectors of nearly
-repeated eigenvalues are known to few digits.
+"""Difference of their derivatives, over the size of derivatives of whole eigenvalues, that counts
+as zero: eigenvectors of nearly repeated eigenvalues are accurate to few digits.
 """
 FLAT = 1e-9
 """Change of the growth rate over the whole range of a parameter, over the largest eigenvalue, below
-which it does not pass zero.
+which it does not cross zero.
 """
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The value that a spectrum has for an objective, and its derivatives."""
+    """Value of an objective for a spectrum, and its derivatives."""
 
     value: float
     derivatives: np.ndarray
     unclear: str = ""
-    """Why there are no derivatives, if so."""
+    """Reason why there are no derivatives; empty if there are."""
 
 
 def chosen(o: StabilityObjective, s: Spectrum, label: str) -> Chosen:
-    """The mode that counts.
+    """Evaluate an objective for the mode that determines it.
 
     Raises:
-        VarimechError: if there is none.
+        VarimechError: if there is no such mode.
     """
     assert s.derivatives is not None
     upper = np.flatnonzero(s.values.imag >= 0)
@@ -65,14 +66,16 @@ def chosen(o: StabilityObjective, s: Spectrum, label: str) -> Chosen:
         raise VarimechError(f"{label} has no value: {missing}")
     k = int(np.nanargmin(order))
     tied = np.flatnonzero(order <= order[k] + TIED * _unit(o, largest))
-    slopes = derivatives[tied]
+    tied_derivatives = derivatives[tied]
     lacking = {i for group in s.lacking for i in group}
     unclear = ""
-    if lacking.intersection(upper[tied].tolist()) or not np.isfinite(slopes).all():
+    if lacking.intersection(upper[tied].tolist()) or not np.isfinite(tied_derivatives).all():
         unclear = (
             f"the eigenvalue {λ[k]:.6g} 1/s is repeated and lacks a shape (as at critical damping)"
         )
-    elif (np.ptp(slopes, axis=0) > SAME * _slope_sizes(o.kind, λ[tied], λ_[tied])).any():
+    elif (
+        np.ptp(tied_derivatives, axis=0) > SAME * _derivative_sizes(o.kind, λ[tied], λ_[tied])
+    ).any():
         unclear = (
             f"modes with the eigenvalues {', '.join(f'{x:.6g}' for x in λ[tied])} 1/s are equally"
             " large, and change differently"
@@ -80,23 +83,25 @@ def chosen(o: StabilityObjective, s: Spectrum, label: str) -> Chosen:
     return Chosen(float(values[k]), derivatives[k], unclear)
 
 
-def _slope_sizes(kind: str, λ: np.ndarray, λ_: np.ndarray) -> np.ndarray:
-    """Sizes of derivatives with respect to each parameter: those of whole eigenvalues, because real
-    parts of undamped ones are rounding.
+def _derivative_sizes(kind: str, λ: np.ndarray, λ_: np.ndarray) -> np.ndarray:
+    """Return the sizes of derivatives with respect to each parameter: those of whole eigenvalues,
+    because real parts of undamped eigenvalues are rounding.
     """
     sizes = np.abs(λ_).max(axis=0)
     return sizes / np.abs(λ).max() if kind == "damping_ratio" else sizes
 
 
 def _unit(o: StabilityObjective, largest: float) -> float:
-    """Size of what modes are ordered by."""
+    """Return the size of the quantity by which modes are ordered."""
     if o.near is not None or o.kind == "frequency":
         return max(largest / (2 * np.pi), o.near or 0.0)
     return 1.0 if o.kind == "damping_ratio" else largest
 
 
 def _order(o: StabilityObjective, λ: np.ndarray, values: np.ndarray, largest: float) -> np.ndarray:
-    """The smallest of these counts; infinite for modes that cannot."""
+    """Return the key by which modes are ordered: the smallest determines the objective; infinite
+    for modes that are excluded.
+    """
     f = λ.imag / (2 * np.pi)
     if o.near is not None:
         return np.abs(f - o.near)
@@ -106,7 +111,7 @@ def _order(o: StabilityObjective, λ: np.ndarray, values: np.ndarray, largest: f
 
 
 def _quantity(kind: str, λ: np.ndarray, λ_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and derivatives of all modes."""
+    """Return values and derivatives of all modes."""
     if kind == "frequency":
         return λ.imag / (2 * np.pi), λ_.imag / (2 * np.pi)
     if kind == "damping_ratio":
@@ -118,7 +123,7 @@ def _quantity(kind: str, λ: np.ndarray, λ_: np.ndarray) -> tuple[np.ndarray, n
 
 
 def with_unit(solvers: ModelSolvers, o: StabilityObjective) -> StabilityObjective:
-    """An objective with the unit of its parameter, which has to exist.
+    """Return the objective with the unit of its parameter, which has to exist.
 
     Raises:
         ModelError: for an unknown parameter, or values that it cannot have.
@@ -145,12 +150,15 @@ class StabilityObjectives:
     def evaluate(
         self, ρ: np.ndarray, indices: list[int], *, differentiate: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values, (objective), and derivatives with respect to the parameters at some positions,
-        (objective, parameter).
+        """Evaluate the objectives.
+
+        Returns:
+            Values, (objective), and derivatives with respect to the parameters at `indices`,
+            (objective, parameter).
 
         Raises:
             VarimechError: naming an objective without a value, or without derivatives where these
-                are asked for.
+                are requested.
         """
         names = list(self._solvers.data.parameter_set.parameters)
         at, wrt = dict(zip(names, ρ.tolist(), strict=False)), [names[k] for k in indices]
@@ -160,20 +168,20 @@ class StabilityObjectives:
         )
         for k, (name, o) in enumerate(self.objectives.items()):
             evaluated = self._critical if o.kind == "critical_speed" else self._chosen
-            found = evaluated(name, o, at, wrt)
-            if found.unclear and differentiate:
+            result = evaluated(name, o, at, wrt)
+            if result.unclear and differentiate:
                 raise VarimechError(
-                    f"objective {name!r} has no derivative: {found.unclear}",
+                    f"objective {name!r} has no derivative: {result.unclear}",
                     remedy=Message("change a parameter a little, or name a mode by near=…"),
                 )
-            values[k], derivatives[k] = o.factor * found.value, o.factor * found.derivatives
+            values[k], derivatives[k] = o.factor * result.value, o.factor * result.derivatives
         return values, derivatives
 
     def _chosen(
         self, name: str, o: StabilityObjective, at: Mapping[str, float], wrt: list[str]
     ) -> Chosen:
-        found = self._spectra[o.at].at(at, wrt)
-        if not found.steady:
+        motion_spectrum = self._spectra[o.at].at(at, wrt)
+        if not motion_spectrum.steady:
             raise ModelError(
                 f"objective {name!r}: the linear equations change along the motion, whose modes mean"
                 " nothing",
@@ -181,12 +189,12 @@ class StabilityObjectives:
                 value=o.at,
                 remedy='use at="steady" or "equilibrium", or a start in steady motion',
             )
-        return chosen(o, found.spectrum, f"objective {name!r}")
+        return chosen(o, motion_spectrum.spectrum, f"objective {name!r}")
 
     def _critical(
         self, name: str, o: StabilityObjective, at: Mapping[str, float], wrt: list[str]
     ) -> Chosen:
-        """Newton's method on the growth rate, by bisection where it leaves the bounds."""
+        """Apply Newton's method to the growth rate, with bisection where it leaves the bounds."""
         own = [o.parameter, *[p for p in wrt if p != o.parameter]]
 
         def growth(v: float) -> Chosen:
@@ -206,23 +214,25 @@ class StabilityObjectives:
         width, rising = high - low, end.value > begin.value
         v = low - begin.value * width / (end.value - begin.value)
         for _ in range(ITERATIONS):
-            found = growth(v)
-            if (found.value > 0) == rising:
+            current = growth(v)
+            if (current.value > 0) == rising:
                 high = v
             else:
                 low = v
-            slope = found.derivatives[0]
-            step = -found.value / slope if slope else np.inf
+            slope = current.derivatives[0]
+            step = -current.value / slope if slope else np.inf
             if not low <= v + step <= high:
                 step = (low + high) / 2 - v
             v += step
             if abs(step) <= CONVERGED * max(abs(v), abs(width)):
                 break
-        found = growth(v)
-        slope = float(found.derivatives[0])
-        unclear = found.unclear
+        current = growth(v)
+        slope = float(current.derivatives[0])
+        unclear = current.unclear
         if not unclear and not abs(slope * width) > FLAT * max(abs(begin.value), abs(end.value)):
             unclear = f"the growth rate touches zero at {o.parameter} = {v:.6g} without passing it"
-        place = {p: -found.derivatives[k] / slope for k, p in enumerate(own)} if not unclear else {}
+        place = (
+            {p: -current.derivatives[k] / slope for k, p in enumerate(own)} if not unclear else {}
+        )
         place[o.parameter] = 0.0
         return Chosen(v, np.array([place.get(p, np.nan) for p in wrt]), unclear)

@@ -1,4 +1,4 @@
-"""Workspace: what a user gives, and the labelled result."""
+"""Workspace: validation of ranges of drivers, and the labelled result."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ if TYPE_CHECKING:
     from ..model.model_data import ModelData
 
 COUNTS = {2: 25, 3: 11}
-"""Values of each driver by the number of drivers: a second or two for either."""
+"""Default values of each driver by the number of drivers: a second or two of run time for either.
+"""
 CLOSED = 1e-6
-"""Largest gap of the boundary over its size."""
+"""Largest gap of a closed boundary over its size."""
 BENT = 0.5
-"""Largest distance of the middle of a piece from that of its chord, over the chord: a half circle."""
+"""Largest distance of the middle of a piece from that of its chord, over the chord: that of a half
+circle.
+"""
 LONG = 0.5
 """Longest chord of a piece over the size of the workspace."""
 
 
 def read_ranges(data: ModelData, ranges: object, count: object) -> Inputs:
-    """Drivers with the values of a grid.
+    """Read drivers with the values of a grid.
 
     Raises:
-        ModelError: for unknown drivers, too few or too many of them, and ranges that make no sense.
+        ModelError: for unknown drivers, too few or too many of them, and invalid ranges.
     """
     if not isinstance(ranges, Mapping) or len(ranges) not in COUNTS:
         raise ModelError(
@@ -53,7 +56,7 @@ def read_ranges(data: ModelData, ranges: object, count: object) -> Inputs:
         raise ModelError(
             "must be a whole number, 3 or more", element="workspace", field="count", value=count
         )
-    given = {}
+    grid_values = {}
     for driver, span in ranges.items():
         name, _ = find_input(data, driver)
         label = f"workspace: range of driver {name!r}"
@@ -62,12 +65,12 @@ def read_ranges(data: ModelData, ranges: object, count: object) -> Inputs:
                 "must be (start, stop) or (start, stop, count)", element=label, value=span
             )
         number = span[2] if len(span) == 3 else int(count)
-        given[driver] = (span[0], span[1], number)
+        grid_values[driver] = (span[0], span[1], number)
         if isinstance(number, bool) or not isinstance(number, Integral) or number < 3:
             raise ModelError(
                 "must be a whole number, 3 or more", element=label, field="count", value=number
             )
-    inputs = read_inputs(data, given, None, "workspace")
+    inputs = read_inputs(data, grid_values, None, "workspace")
     for name, values in inputs.values.items():
         if not values[0] < values[-1]:
             raise ModelError(
@@ -85,10 +88,10 @@ def workspace(
     wrt: Wrt,
     parameters: Values | None,
 ) -> Workspace:
-    """All positions of a point over ranges of drivers, with their boundary.
+    """Compute all positions of a point over ranges of drivers, with their boundary.
 
     Raises:
-        ModelError: for input that makes no sense.
+        ModelError: for invalid input.
         VarimechError: if no values in the ranges are reached.
     """
     data = solvers.data
@@ -104,8 +107,8 @@ def workspace(
     boundary = None
     if data.dimension == 2 and len(axes) == 2:
         boundary = _bounded(WorkspaceBoundary(grid, at), at, indices)
-    known = list(data.parameter_set.parameters.values())
-    names = [p.name for p in known]
+    all_parameters = list(data.parameter_set.parameters.values())
+    names = [p.name for p in all_parameters]
     return Workspace(
         mechanism=data.name,
         point=label,
@@ -116,7 +119,7 @@ def workspace(
         positions=r,
         jacobians=J,
         parameter_names=tuple(names[k] for k in indices),
-        parameter_units=tuple(known[k].unit for k in indices),
+        parameter_units=tuple(all_parameters[k].unit for k in indices),
         derivatives=r_ if indices else None,
         parameters=dict(zip(names, ρ.tolist(), strict=False)),
         steps=grid.steps,
@@ -127,7 +130,7 @@ def workspace(
 def _on_nodes(
     grid: ReachableGrid, at: PointMap, indices: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Reached nodes, r, J and r' of all nodes; NaN where they are out of reach."""
+    """Return reached nodes, and r, J and r' at all nodes; NaN where they are out of reach."""
     n, d = grid.solver.model.dimension, len(grid.axes)
     reached = np.zeros(grid.shape, bool)
     r, J = np.full((*grid.shape, n), np.nan), np.full((*grid.shape, n, d), np.nan)
@@ -146,14 +149,14 @@ def _on_nodes(
     )
 
 
-def _bounded(found: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boundary:
-    """Boundary and area of the workspace."""
-    pieces = found.pieces
+def _bounded(curves: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boundary:
+    """Compute boundary and area of the workspace."""
+    pieces = curves.pieces
     points = np.array([[v.r for v in piece.vertices] for piece in pieces])
     covered = CoveredArea(points, np.array([piece.jump for piece in pieces]))
     parts = [(part, pieces[k].source) for k in covered.boundary for part in covered.cut(int(k))]
     derivatives = np.zeros(len(indices))
-    unresolved = _unresolved(pieces, points, covered.gap) or _outside(found, covered)
+    unresolved = _unresolved(pieces, points, covered.gap) or _outside(curves, covered)
     if indices and not unresolved:
         changes = np.array([at.across(piece, indices) for piece in pieces])
         derivatives = covered.area_derivatives(changes)
@@ -167,7 +170,7 @@ def _bounded(found: WorkspaceBoundary, at: PointMap, indices: list[int]) -> Boun
 
 
 def _unresolved(pieces: list[Piece], points: np.ndarray, gap: float) -> str:
-    """Why curves do not bound a region; empty if they do."""
+    """Return why curves do not bound a region; empty if they do."""
     size = float(np.ptp(points.reshape(-1, 2), axis=0).max())
     chords = np.linalg.norm(points[:, 2] - points[:, 0], axis=1)
     off = np.linalg.norm(points[:, 1] - (points[:, 0] + points[:, 2]) / 2, axis=1)
@@ -183,11 +186,11 @@ def _unresolved(pieces: list[Piece], points: np.ndarray, gap: float) -> str:
     return "" if gap <= CLOSED * size else f"the boundary misses {gap:.3g} m from being closed"
 
 
-def _outside(found: WorkspaceBoundary, covered: CoveredArea) -> str:
-    """A position that is reached beyond the boundary; empty if there is none. Curves that break up
-    between nodes close in another place, which no gap shows.
+def _outside(curves: WorkspaceBoundary, covered: CoveredArea) -> str:
+    """Describe a reached position beyond the boundary; empty if there is none. Curves that break up
+    between nodes may close elsewhere, which no gap reveals.
     """
-    inner = found.inner_vertices()
+    inner = curves.inner_vertices()
     if not inner:
         return ""
     counts = covered.count(np.array([vertex.r for vertex in inner]))

@@ -55,7 +55,7 @@ def certify(
 
 
 def _fields(kind: type, whole: object) -> dict[str, Any]:
-    """What an object has of the fields of one of its base classes."""
+    """Return the values that `whole` has for the fields of one of its base classes."""
     return {f.name: getattr(whole, f.name) for f in fields(kind)}
 
 
@@ -84,10 +84,12 @@ def _check(gradient: Gradient, wanted: float) -> None:
         )
 
 
-def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
-    """Perturbations, the largest first."""
+def _steps(relative_steps: Sequence[float] | None) -> tuple[float, ...]:
+    """Return the validated relative perturbations, the largest first."""
     try:
-        steps = RELATIVE_STEPS if given is None else tuple(float(s) for s in given)
+        steps = (
+            RELATIVE_STEPS if relative_steps is None else tuple(float(s) for s in relative_steps)
+        )
     except (TypeError, ValueError):
         steps = ()
     if not steps or not all(0 < s < np.inf for s in steps):
@@ -95,21 +97,24 @@ def _steps(given: Sequence[float] | None) -> tuple[float, ...]:
             "must be one or more positive numbers",
             element="certify",
             field="relative_steps",
-            value=given,
+            value=relative_steps,
         )
     return tuple(sorted(steps, reverse=True))
 
 
-def _sizes(gradient: Gradient, given: ArrayLike) -> np.ndarray:
-    """Of derivatives that matter: (objective, parameter)."""
+def _sizes(gradient: Gradient, sizes_argument: ArrayLike) -> np.ndarray:
+    """Return the sizes below which derivatives do not matter: (objective, parameter)."""
     shape = gradient.final_gradient.shape
     try:
-        sizes = np.broadcast_to(np.asarray(given, dtype=float), shape)
+        sizes = np.broadcast_to(np.asarray(sizes_argument, dtype=float), shape)
     except (TypeError, ValueError):
         problem = f"must be a number, or numbers by (objective, parameter): {shape}"
-        raise ModelError(problem, element="certify", field="sizes", value=given) from None
+        raise ModelError(problem, element="certify", field="sizes", value=sizes_argument) from None
     if not (np.isfinite(sizes) & (sizes >= 0)).all():
         raise ModelError(
-            "must be finite and not negative", element="certify", field="sizes", value=given
+            "must be finite and not negative",
+            element="certify",
+            field="sizes",
+            value=sizes_argument,
         )
     return sizes

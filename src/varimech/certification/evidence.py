@@ -1,5 +1,5 @@
 """Evidence about a gradient: recomputed by every exact method, by differences, with shorter steps
-and by a reference run; and what the motion shows.
+and by a reference run; and properties of the motion.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ T = TypeVar("T")
 EXACT_METHODS = ("direct", "adjoint", "complex-step")
 """Methods that give the exact derivative of the computed function."""
 STORED, SWITCHING = 1000, 10_000
-"""Instants at which a motion is looked at, and one that may pass switches, which can be brief."""
+"""Number of instants at which a motion is examined; and the number where it may cross switches,
+which can be brief.
+"""
 
 
 @dataclass(frozen=True)
 class Evidence(GradientEvidence):
-    """All of it, with what only the judgement needs."""
+    """All evidence, including the part that only the judgement needs."""
 
     objective_names: tuple[str, ...]
     method: str
-    again: np.ndarray | None
-    """What the method of the gradient gives once more, with steps chosen anew; None if that is not
-    known.
-    """
+    repeated: np.ndarray | None
+    """Gradient recomputed by its own method with steps chosen anew; None if it is not available."""
     values: np.ndarray
-    """Sizes of the objectives."""
+    """Absolute values of the objectives."""
     parameters: np.ndarray
-    """Sizes of the parameters."""
+    """Absolute values of the parameters."""
     switches: tuple[Switch, ...]
     crossings: tuple[Crossing, ...]
     rough_events: tuple[RoughEvent, ...]
-    """Events without a derivative, or with one on one side only."""
+    """Events without a derivative, or with a one-sided derivative only."""
     ends_at_jumps: bool
-    """Whether steps end at jumps, and derivatives include them."""
-    loose: float
-    """By how much, relative, runs differ because each chooses its steps anew; 0 where perturbed
-    runs take the steps of the given one.
+    """Whether steps end at jumps, so that derivatives include them."""
+    step_noise: float
+    """Relative difference between runs due to each choosing its own steps; 0 where perturbed runs
+    reuse the steps of the certified run.
     """
     tolerance: float
-    """Of the given run; 0 where steps were given."""
+    """Tolerance of the certified run; 0 where its steps were prescribed."""
     depends: np.ndarray
     """Whether an objective can depend on a parameter: (objective, parameter)."""
 
@@ -70,12 +70,12 @@ class Evidence(GradientEvidence):
 def gather(
     gradient: Gradient, steps: tuple[float, ...], sizes: np.ndarray, progress: bool | None
 ) -> Evidence:
-    """Recompute the gradient by every method; failures are recorded."""
+    """Recompute the gradient by every method; record failures as evidence."""
     info, live = gradient.run.info, gradient.run.live
     chosen = "tolerance" in info
     often, once = _storage(gradient, live)
     ends = gradient.run.step_ends
-    # where parameters move events, no ends of steps are the same
+    # where parameters move events, step ends of one run cannot be reused in another
     eventful = has_events(live.equations, gradient.objectives)
     same: dict[str, object] = {"ends": ends} if chosen and ends is not None and not eventful else {}
     label = f"{info['mechanism']}: certificate"
@@ -91,26 +91,26 @@ def gather(
         motion = live if along is None else along.run.live
         reference = count(reference_of(gradient, motion, finest))
     ρ = np.abs(motion.parameters[motion.indices])
-    known = tuple(switches(motion.equations, gradient.objectives))
-    given = gradient.final_gradient
+    model_switches = tuple(switches(motion.equations, gradient.objectives))
+    final = gradient.final_gradient
     tolerance = float(info.get("tolerance", 0.0))
     return Evidence(
         objective_names=gradient.objective_names,
-        gradient=given,
+        gradient=final,
         method=gradient.method,
         derivative_checks=checks,
         relative_steps=steps,
         sweep=sweep,
         refinement=refinement,
         reference=reference,
-        again=None if again is None else again.gradient,
+        repeated=None if again is None else again.gradient,
         values=np.abs(live.computed.objectives).max(axis=0),
         parameters=np.where(ρ > 0, ρ, 1.0),
         residuals=tuple(float(r) for r in info["residuals"]),
         growth=growth_of(motion),
         singularity=singularity_of(motion),
-        switches=known,
-        crossings=tuple(crossings_of(motion, known)),
+        switches=model_switches,
+        crossings=tuple(crossings_of(motion, model_switches)),
         rough_events=tuple(
             [
                 *rough_events(motion.equations, motion.computed),
@@ -121,15 +121,17 @@ def gather(
             ]
         ),
         ends_at_jumps=live.computed.crossed is not None,
-        loose=tolerance if ends is None else 0.0,
+        step_noise=tolerance if ends is None else 0.0,
         tolerance=tolerance,
         depends=dependence(motion.equations, gradient.objectives, motion.indices),
-        sizes=np.maximum(np.abs(given), sizes),
+        sizes=np.maximum(np.abs(final), sizes),
     )
 
 
 def _storage(gradient: Gradient, live: LiveRun) -> tuple[dict[str, object], dict[str, object]]:
-    """Options of runs that are stored often enough to look at the motion, and only at their end."""
+    """Return the storage options of two kinds of runs: stored often enough to examine the motion,
+    and stored at the end only.
+    """
     info, duration = gradient.run.info, float(gradient.time[-1])
     stored = SWITCHING if switches(live.equations, gradient.objectives) else STORED
     if "tolerance" in info or _at_given_ends(gradient):
@@ -151,8 +153,8 @@ class _Counter:
 
 
 def _differences(gradient: Gradient, step: float, storage: dict[str, object]) -> np.ndarray:
-    """Central differences by one perturbation; where they fail for all parameters together, for
-    each of them.
+    """Compute central differences with one perturbation; where they fail for all parameters
+    together, compute them for each parameter separately.
     """
     assert gradient.repeat is not None
     common: dict[str, object] = {
@@ -182,8 +184,8 @@ def _refined(
     storage: dict[str, object],
     count: _Counter,
 ) -> tuple[Refinement, Gradient]:
-    """Halved twice, or divided by ten twice as far as there is a smaller tolerance; and the finest
-    of these gradients.
+    """Recompute the gradient with the step halved twice (or the tolerance divided by ten twice, as
+    far as a smaller tolerance exists); return the comparison and the finest gradient.
     """
     info, what = gradient.run.info, "tolerance" if chosen else "step"
     first = (
@@ -191,15 +193,15 @@ def _refined(
         if _at_given_ends(gradient)
         else float(info[what])
     )
-    wanted = (
+    finer_settings = (
         [max(first / 10, SMALLEST_TOLERANCE), max(first / 100, SMALLEST_TOLERANCE)]
         if chosen
         else [first / 2, first / 4]
     )
-    wanted = [x for k, x in enumerate(wanted) if x < [first, *wanted][k]]
-    given = gradient.final_gradient if direct.gradient is None else direct.gradient
-    settings, gradients, finest, refusal = [first], [given], gradient, ""
-    for setting in wanted:
+    finer_settings = [x for k, x in enumerate(finer_settings) if x < [first, *finer_settings][k]]
+    coarsest = gradient.final_gradient if direct.gradient is None else direct.gradient
+    settings, gradients, finest, refusal = [first], [coarsest], gradient, ""
+    for setting in finer_settings:
         changes = (
             {"ends": halved(np.asarray(finest.run.step_ends))}
             if _at_given_ends(gradient)
@@ -212,10 +214,10 @@ def _refined(
         settings.append(setting)
         gradients.append(check.gradient)
         finest = finer
-    refusal = refusal if wanted else "there is no smaller tolerance"
+    refusal = refusal if finer_settings else "there is no smaller tolerance"
     return Refinement(what, tuple(settings), np.stack(gradients), refusal), finest
 
 
 def _at_given_ends(gradient: Gradient) -> bool:
-    """Whether steps were given one by one (`ends=`)."""
+    """Whether the step ends were prescribed (`ends=`)."""
     return "tolerance" not in gradient.run.info and isinstance(gradient.run.info["step"], list)

@@ -1,12 +1,14 @@
-"""From evidence to a verdict: how many digits of a gradient can be trusted, and why no more.
+"""From evidence to a verdict: how many digits of a gradient can be trusted, and what limits them.
 
-    error of the derivative of the computed function   the largest difference to other exact methods; else to differences
-    error of the derivative of the true motion         that, and the most of: what shorter steps change, extrapolated; the distance from
-                                                       the reference (`reference`); that of a second
-                                                       derivative (`plateau`)
+error of the derivative of the computed function
+    the largest difference from other exact methods; without any, from differences
+error of the derivative of the true motion
+    that error, plus the maximum of: the extrapolated change under shorter steps; the distance
+    from the reference (`reference`); the distance from the derivative over larger
+    perturbations (`plateau`)
 
-No check makes up for another: the digits are those that all of them leave (`agreement` compares
-methods).
+No check compensates for another: the digits are those on which all checks agree (`agreement`
+compares methods).
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from .evidence import Evidence
 from .plateau import SAFETY, Plateau, other_slope, plateau
 
 REACHED = 1e-9
-"""Relative change with shorter steps that need not shrink any more."""
+"""Relative change under shorter steps below which convergence is no longer required."""
 FRAGILE = 1e-2
-"""Perturbations up to which no run must fail."""
+"""Perturbations up to which no run may fail."""
 QUIET = 1e-3
-"""Perturbations up to which an objective must not change where its derivative counts as zero."""
+"""Perturbations up to which an objective must not change for its derivative to count as zero."""
 MOST_DIGITS = 15.0
-"""Digits that a number can have."""
+"""Largest number of significant decimal digits of a double."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,67 +38,75 @@ class Judgement(Verdicts):
     """Conclusions on each derivative: (objective, parameter) unless stated."""
 
     flat: Plateau
-    afar: np.ndarray
-    """Distance of a second derivative, which larger perturbations have."""
+    large_scale_distance: np.ndarray
+    """Distance to the second derivative value that larger perturbations show."""
     converged: np.ndarray
-    """Whether it does so under shorter steps."""
+    """Whether the derivative converges under shorter steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Errors:
-    """What may be wrong with each derivative, and who is to blame."""
+    """Error contributions to each derivative, and their causes."""
 
     computed: np.ndarray
     stepping: np.ndarray
-    afar: np.ndarray
-    apart: np.ndarray
+    large_scale_distance: np.ndarray
+    reference_distance: np.ndarray
     """Distance from the reference."""
     motion: np.ndarray
     fragile: np.ndarray
-    """Whether runs nearby fail."""
+    """Whether perturbed runs fail."""
     disagree: np.ndarray
-    """Whether methods disagree by more than they can be off."""
-    tampered: np.ndarray
-    """Whether it is not what its own method gives."""
+    """Whether methods disagree by more than their own errors allow."""
+    irreproducible: np.ndarray
+    """Whether the gradient differs from a second computation by its own method."""
     bound: np.ndarray
-    """What a derivative can be at most that counts as zero; NaN where none does."""
-    blamed: list[list[list[str]]]
+    """Largest size of a derivative that counts as zero; NaN where no derivative does."""
+    causes: list[list[list[str]]]
 
 
 def judge(evidence: Evidence, wanted: float) -> Judgement:
-    """How many digits each derivative has, and whether these are as many as wanted."""
+    """Determine the digits of each derivative, and whether they reach the number requested."""
     e, noise = evidence, noise_of(evidence)
     flat = plateau(np.array(e.relative_steps), e.sweep, rounding_of(e, noise))
     computed, disagree = computed_error(e, flat, noise)
     stepping, order, converged = _discretisation(e, computed)
-    afar, apart, (blamed, fatal) = _afar(e, noise), _apart(e), _blamed(e)
-    if e.reference.gradient is not None:  # which has shorter steps, too
-        stepping = np.where(np.isinf(stepping), SAFETY * apart, stepping)
+    large_scale_distance, reference_distance, (causes, fatal) = (
+        _large_scale_distance(e, noise),
+        _reference_distance(e),
+        _causes(e),
+    )
+    if e.reference.gradient is not None:  # the reference has shorter steps, too
+        stepping = np.where(np.isinf(stepping), SAFETY * reference_distance, stepping)
     fragile = np.isnan(e.sweep[np.array(e.relative_steps) <= FRAGILE]).any(axis=0)
-    motion = np.where(fragile, np.inf, computed + np.max([stepping, afar, apart], axis=0))
+    motion = np.where(
+        fragile,
+        np.inf,
+        computed + np.max([stepping, large_scale_distance, reference_distance], axis=0),
+    )
     motion = np.where(fatal, np.maximum(motion, e.sizes), motion)
-    tampered = differs_from_itself(e, noise)
+    irreproducible = differs_from_itself(e, noise)
     bounds = _Errors(
         computed,
         stepping,
-        afar,
-        apart,
+        large_scale_distance,
+        reference_distance,
         motion,
         fragile,
         disagree,
-        tampered,
+        irreproducible,
         _bound(e, noise),
-        blamed,
+        causes,
     )
     digits, errors, status, reason = _verdicts(e, bounds, wanted)
     amplification = noise / (EPS * value_sizes(e))
-    of_each = digits, errors, status, reason, _slopes(e), order, amplification
-    return Judgement(*of_each, flat, afar, converged)
+    of_each = digits, errors, status, reason, _convergence_orders(e), order, amplification
+    return Judgement(*of_each, flat, large_scale_distance, converged)
 
 
-def _apart(e: Evidence) -> np.ndarray:
-    """Distance from the reference; without one, nothing is known where shorter steps cannot show
-    what is wrong.
+def _reference_distance(e: Evidence) -> np.ndarray:
+    """Compute the distance from the reference; without one it is infinite where shorter steps
+    cannot reveal the error.
     """
     if e.reference.gradient is not None:
         return np.abs(e.gradient - e.reference.gradient)
@@ -108,7 +118,7 @@ def _apart(e: Evidence) -> np.ndarray:
 def _verdicts(
     e: Evidence, bounds: _Errors, wanted: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Digits, errors, status and reason of each derivative."""
+    """Return digits, errors, status and reason of each derivative."""
     g, errors = e.gradient, np.stack([bounds.computed, bounds.motion])
     digits = digits_of(errors, e.sizes)
     status, reason = (
@@ -134,44 +144,48 @@ def _verdicts(
 
 
 def _vanishes(e: Evidence, bounds: _Errors, o: int, p: int) -> bool:
-    """Whether it is zero within rounding, with shorter steps and in the reference too."""
+    """Whether a derivative is zero within rounding, also with shorter steps and in the reference."""
     all_small = (
         np.abs([e.gradient[o, p], *e.refinement.gradients[:, o, p]]) <= bounds.bound[o, p]
     ).all()
     return bool(
-        all_small and bounds.apart[o, p] <= 2 * bounds.bound[o, p] and not bounds.tampered[o, p]
+        all_small
+        and bounds.reference_distance[o, p] <= 2 * bounds.bound[o, p]
+        and not bounds.irreproducible[o, p]
     )
 
 
 def _reason(e: Evidence, bounds: _Errors, o: int, p: int, *, enough: bool) -> str:
-    """Why a derivative is not trusted, the strongest reason; `enough`: digits of the computed
-    function suffice.
+    """Return the strongest reason why a derivative is not trusted; `enough`: the digits of the
+    computed function suffice.
     """
-    if bounds.tampered[o, p]:
+    if bounds.irreproducible[o, p]:
         return cert.DISAGREE
-    apart = bounds.apart[o, p] > max(bounds.stepping[o, p], bounds.afar[o, p])
-    if apart and enough and e.reference.compliant and not e.reference.unresolved:
+    reference_dominates = bounds.reference_distance[o, p] > max(
+        bounds.stepping[o, p], bounds.large_scale_distance[o, p]
+    )
+    if reference_dominates and enough and e.reference.compliant and not e.reference.unresolved:
         return cert.COMPLIANT
-    if bounds.blamed[o][p]:
-        return bounds.blamed[o][p][0]
+    if bounds.causes[o][p]:
+        return bounds.causes[o][p][0]
     if bounds.disagree[o, p]:
         return cert.DISAGREE
     if not enough:
         return cert.ROUNDING if np.isfinite(bounds.computed[o, p]) else cert.UNCHECKED
-    if apart:
+    if reference_dominates:
         return cert.UNRESOLVED if e.reference.unresolved else cert.STEPS
     return (
         cert.SCALE_DEPENDENT
-        if bounds.afar[o, p] > bounds.stepping[o, p]
+        if bounds.large_scale_distance[o, p] > bounds.stepping[o, p]
         else cert.FAILING
         if bounds.fragile[o, p]
         else cert.STEPS
     )
 
 
-def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """Distance of a second derivative; chaos makes a function rough as well, but shorter steps show
-    that.
+def _large_scale_distance(e: Evidence, noise: np.ndarray) -> np.ndarray:
+    """Compute the distance to a second derivative value over larger perturbations; zero for chaotic
+    motions, which are rough as well, but which shorter steps reveal.
     """
     if e.growth is not None and e.growth.exponential:
         return np.zeros(e.gradient.shape)
@@ -181,7 +195,7 @@ def _afar(e: Evidence, noise: np.ndarray) -> np.ndarray:
 
 
 def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Decimal digits that an error leaves, from 0 on."""
+    """Convert an absolute error into trusted decimal digits, at least 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(error == 0, 0.0, error / np.abs(value))
         digits = -np.log10(relative)
@@ -196,8 +210,8 @@ def digits_of(error: np.ndarray, value: np.ndarray) -> np.ndarray:
 
 
 def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
-    """How large a derivative can be at most where differences are nothing but rounding; NaN where
-    they are more than that.
+    """Return the largest size that a derivative can have where differences contain nothing but
+    rounding; NaN where they contain more.
     """
     rounding = rounding_of(e, noise)
     small = np.array(e.relative_steps) <= max(QUIET, min(e.relative_steps))
@@ -212,8 +226,8 @@ def _bound(e: Evidence, noise: np.ndarray) -> np.ndarray:
 
 
 def _piecewise(e: Evidence, o: int, p: int) -> bool:
-    """Whether an objective jumps where a parameter moves it: a derivative of zero then shows
-    nothing.
+    """Whether an objective jumps where a parameter moves it: a derivative of zero is then no
+    evidence of independence.
     """
     unmoved = [id(c.switch) for c in e.crossings if not c.moved[p]]
     own = [s for s in e.switches if s.objective == e.objective_names[o] and s.jump and not s.timed]
@@ -221,7 +235,9 @@ def _piecewise(e: Evidence, o: int, p: int) -> bool:
 
 
 def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is left of the error of the steps; the order observed; whether it converges."""
+    """Estimate the remaining error of the steps, the observed order, and whether the steps
+    converge.
+    """
     g, chosen = e.refinement.gradients, e.refinement.what == "tolerance"
     nothing = np.full(e.gradient.shape, np.nan)
     if len(g) < 3:
@@ -240,21 +256,23 @@ def _discretisation(e: Evidence, computed: np.ndarray) -> tuple[np.ndarray, np.n
         order = -np.log2(ratio) if not chosen else nothing
     shrinks = (
         (ratio > 1e-3) & (ratio < 0.7) & (both < 0.5 * size)
-    )  # more than any order would, it does by accident
+    )  # a ratio below that of any order is accidental
     converged = settled | shrinks | (np.maximum(first, both) <= REACHED * size)
-    # twice what follows: it is an estimate, and nobody should trust too many digits
+    # doubled, because it is an estimate, and overstating the number of digits is worse
     left = np.where(shrinks, first / (1 - np.minimum(ratio, 0.7)), np.maximum(first, both))
     left = np.where(settled, np.maximum(first, both), 2 * np.maximum(left, both))
-    if chosen:  # where other limits than the tolerance set the steps, a smaller one changes nothing
+    # where limits other than the tolerance set the steps, a smaller tolerance changes nothing
+    if chosen:
         left = left + SAFETY * e.refinement.settings[-1] * size
     return left, np.where(settled | ~np.isfinite(order), np.nan, order), converged
 
 
-def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
-    """What spoils each derivative, the most telling first; and whether that leaves nothing of it.
+def _causes(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
+    """List the causes that spoil each derivative, the most specific first, and whether they
+    invalidate it entirely.
 
-    A value that jumps does so at a time that parameters move; derivatives along the run leave that
-    out, unless steps end at jumps.
+    A value that jumps does so at a time that depends on the parameters; derivatives along the run
+    omit that dependence, unless steps end at jumps.
     """
     count, width = e.gradient.shape
     causes: list[list[list[str]]] = [[[] for _ in range(width)] for _ in range(count)]
@@ -262,7 +280,7 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     for c in sorted(e.crossings, key=lambda c: not c.switch.jump):
         own = c.switch.objective
         if c.switch.final:
-            continue  # only the end of the run counts there
+            continue  # only the end of the run matters for a final value
         name = cert.NON_SMOOTH_FORCE if own is None else cert.NON_SMOOTH_OBJECTIVE
         for o in range(count) if own is None else [e.objective_names.index(own)]:
             for p in np.flatnonzero(c.moved):
@@ -279,9 +297,9 @@ def _blamed(e: Evidence) -> tuple[list[list[list[str]]], np.ndarray]:
     return causes, fatal
 
 
-def _slopes(e: Evidence) -> np.ndarray:
-    """By which power of the perturbation errors of differences fall, the steepest of three
-    perturbations; NaN if they never do.
+def _convergence_orders(e: Evidence) -> np.ndarray:
+    """Compute the power of the perturbation with which errors of differences fall: the steepest
+    slope over three perturbations; NaN if they never fall.
     """
     exact = next((r.gradient for r in e.derivative_checks if r.gradient is not None), e.gradient)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -290,8 +308,8 @@ def _slopes(e: Evidence) -> np.ndarray:
     if len(x) < 3:
         return unknown
     with np.errstate(invalid="ignore"):
-        slopes = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
+        orders = (errors[:-2] - errors[2:]) / (x[:-2] - x[2:])[:, None, None]
     ordered = (errors[:-2] > errors[1:-1]) & (errors[1:-1] > errors[2:]) & (errors[:-2] < -1)
-    slopes = np.where(ordered & np.isfinite(slopes), slopes, -np.inf)
-    best = slopes.max(axis=0)
+    orders = np.where(ordered & np.isfinite(orders), orders, -np.inf)
+    best = orders.max(axis=0)
     return np.where(np.isfinite(best), best, unknown)

@@ -1,5 +1,5 @@
-"""Evidence in the motion itself: chaos, singular positions, and passages of places where the model
-is not smooth.
+"""Evidence in the motion itself: chaos, singular positions, and crossings of non-smooth places of
+the model.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from ..results.live_run import LiveRun
 
 SVD_WORK = 5e8
-"""Operations that are spent on looking for singular positions: some seconds."""
+"""Operations spent on the search for singular positions: some seconds."""
 UNMOVED = 1e-9
-"""Share of its range by which a parameter moves a switch that it does not move."""
+"""Share of a switch's range below which a parameter counts as not moving it."""
 NEARLY = 0.2
 """Share of its median below which the smallest singular value is followed through zero."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """A switch that the motion passes."""
+    """A switch that the motion crosses."""
 
     switch: Switch
     time: float
-    """When it does so first."""
+    """Time of the first crossing."""
     moved: np.ndarray
     """For each parameter, whether it moves the switch."""
 
 
 def growth_of(live: LiveRun) -> Growth | None:
-    """Compare growth like exp(rate t) with growth like a power of t, by the largest derivative of
-    positions and velocities so far.
+    """Compare growth like exp(rate t) with growth like a power of t, for the running maximum of the
+    derivatives of positions and velocities.
     """
     S, t = live.derivatives.sensitivities, live.time
     if S is None or not np.isfinite(S).all() or t.size < 20:
@@ -55,20 +55,20 @@ def growth_of(live: LiveRun) -> Growth | None:
     rate, misfit = _line(x, y)
     _, other = _line(np.log(x), y)
     factor = float(np.exp(y[-1] - y[0]))
-    # derivatives of an orderly motion grow like t or t²: 25 times from a fifth of the run on; and
-    # one event is no growth
+    # derivatives of a regular motion grow like t or t²: 25 times from a fifth of the run on; and a
+    # single event is no growth
     sudden = np.diff(y).max() > 0.3 * (y[-1] - y[0])
     return Growth(factor, rate, bool(factor > 200 and misfit < 2 * other and not sudden))
 
 
 def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Slope of the line through points, and how far they are off."""
+    """Fit a line through points; return its slope and the sum of squared residuals."""
     slope, offset = np.polyfit(x, y, 1)
     return float(slope), float(np.square(y - slope * x - offset).sum())
 
 
 def singularity_of(live: LiveRun) -> Singularity | None:
-    """Where constraints come closest to depending on each other more than they always do."""
+    """Find where constraints come closest to losing rank beyond any permanent redundancy."""
     e, T = live.equations, live.trajectory
     m, n = e.λ.numel(), e.q.numel()
     if m == 0 or T.time.size < 10:
@@ -89,7 +89,7 @@ def singularity_of(live: LiveRun) -> Singularity | None:
     k = int(least.argmin())
     if 0 < k < rows.size - 1 and least[k] < NEARLY:
         before, here, after = least[k - 1 : k + 2]
-        # a value that passes zero between two instants goes on with the other sign
+        # a value that crosses zero between two instants continues with the other sign
         if min(abs(before - 2 * here - after), abs(before + 2 * here - after)) < 0.05 * (
             before + after
         ):
@@ -97,17 +97,17 @@ def singularity_of(live: LiveRun) -> Singularity | None:
     return Singularity(float(least[k]), float(T.time[rows[k]]))
 
 
-def crossings_of(live: LiveRun, known: Sequence[Switch]) -> list[Crossing]:
-    """Switches that change their sign between stored instants, with the first time."""
-    if not known:
+def crossings_of(live: LiveRun, candidates: Sequence[Switch]) -> list[Crossing]:
+    """Return the switches that change sign between stored instants, each with its first time."""
+    if not candidates:
         return []
-    at = ca.vertcat(*[s.at for s in known])
+    at = ca.vertcat(*[s.at for s in candidates])
     values, T = live.evaluate(at), live.trajectory
     derivatives = None
     crossings = []
-    for k, switch in enumerate(known):
+    for k, switch in enumerate(candidates):
         sign = np.sign(values[:, k])
-        first = int((sign != 0).argmax())  # to start from one is no passage
+        first = int((sign != 0).argmax())  # starting on a switch is no crossing
         passed = first + np.flatnonzero(sign[first + 1 :] != sign[first:-1])
         if not passed.size:
             continue

@@ -1,4 +1,4 @@
-"""What a sweep of central differences agrees on.
+"""The plateau of a sweep of central differences.
 
 Their error falls with the square of the perturbation δ, and their rounding grows with 1/δ; between
 the two lies a plateau, if there is one. Each pair of neighbours (δ, δ′) is extrapolated, (D(δ′) −
@@ -15,28 +15,30 @@ import numpy as np
 SETTLED = 0.1
 """Relative disagreement of neighbouring estimates up to which there is a plateau."""
 LIKE, AGREED, NOTABLE = 5.0, 0.3, 1e-3
-"""Of differences: the factor within which they are of the size of the gradient; the share of their
-distance from it within which they agree; and the relative distance at which they are another derivative.
+"""Criteria for a second derivative value in a sweep: the factor within which differences have the
+size of the gradient; the share of their distance from it within which they agree with each other;
+and the relative distance from the gradient at which they show another derivative.
 """
 SAFETY = 10.0
-"""Uncertainties of a plateau by which it may differ from a gradient that is right."""
+"""Factor on the uncertainty of a plateau within which a correct gradient may differ from it."""
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """What a sweep agrees on: (objective, parameter); NaN where it does not."""
+    """Plateau of a sweep: (objective, parameter); NaN where there is none."""
 
     value: np.ndarray
     error: np.ndarray
     decades: np.ndarray
-    """Decades of perturbations over which it does."""
+    """Decades of perturbations over which the plateau extends."""
 
 
 def plateau(steps: np.ndarray, sweep: np.ndarray, rounding: np.ndarray) -> Plateau:
-    """What estimates by three neighbouring pairs of perturbations agree on best.
+    """Find the value on which three neighbouring pairs of perturbations agree best.
 
-    `rounding` is that of each difference. Estimates that agree better than their rounding allows do
-    so by chance: it is the least that a plateau can be off, and one that is all rounding is none.
+    `rounding` is the rounding error of each difference. Estimates that agree better than their
+    rounding allows do so by chance: rounding is the least uncertainty of a plateau, and a plateau
+    that consists of rounding only is none.
     """
     shape = sweep.shape[1:]
     value, error, decades = (np.full(shape, np.nan) for _ in range(3))
@@ -45,16 +47,19 @@ def plateau(steps: np.ndarray, sweep: np.ndarray, rounding: np.ndarray) -> Plate
     r2 = np.square(steps[1:] / steps[:-1])[:, None, None]
     pairs = (sweep[1:] - r2 * sweep[:-1]) / (1 - r2)
     windows = np.stack([pairs[k : len(pairs) - 2 + k] for k in range(3)])
-    spread, middle = np.maximum(np.ptp(windows, axis=0), rounding[3:]), np.median(windows, axis=0)
+    uncertainty, middle = (
+        np.maximum(np.ptp(windows, axis=0), rounding[3:]),
+        np.median(windows, axis=0),
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(spread == 0, 0.0, spread / np.abs(middle))
+        relative = np.where(uncertainty == 0, 0.0, uncertainty / np.abs(middle))
     relative = np.where(np.isfinite(relative), relative, np.inf)
     best = relative.argmin(axis=0)
     for o, p in np.ndindex(*shape):
         k = best[o, p]
         if relative[k, o, p] > SETTLED:
             continue
-        value[o, p], error[o, p] = middle[k, o, p], spread[k, o, p]
+        value[o, p], error[o, p] = middle[k, o, p], uncertainty[k, o, p]
         near = np.abs(sweep[:, o, p] - value[o, p]) <= max(
             SAFETY * error[o, p], 1e-6 * abs(value[o, p])
         )
@@ -69,14 +74,14 @@ def other_slope(
     size: np.ndarray,
     rounding: np.ndarray,
 ) -> np.ndarray:
-    """Distance from the gradient to a second derivative, which larger perturbations have; 0 where
-    there is none.
+    """Compute the distance from the gradient to a second derivative value over larger
+    perturbations; 0 where there is none.
 
-    Errors of a smooth function fall with the square of the perturbation. Where three perturbations
-    in a row agree with each other far better than with the gradient, although they are of
-    its size, the function has one derivative seen closely and another one from afar: it runs in small
-    steps, as a force makes them that changes within a time step; and shorter time steps need not
-    show it. `size` is that of the gradient, `rounding` that of the differences.
+    Errors of a smooth function fall with the square of the perturbation. Where three consecutive
+    perturbations agree with each other far better than with the gradient, although they have its
+    size, the function has one derivative locally and another one at a larger scale: it varies in
+    small steps, as a force that changes within a time step makes it; and shorter time steps need
+    not show it. `size` is that of the gradient, `rounding` that of the differences.
     """
     distance = np.zeros(gradient.shape)
     for k in range(len(steps) - 2):

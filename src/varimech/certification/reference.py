@@ -1,11 +1,11 @@
-"""A reference for a gradient: the same by a run of another kind, which shares none of the errors
-that finer steps of the same run keep.
+"""A reference gradient: recomputed by a run of another kind, which shares none of the errors that
+persist under finer steps of the same run.
 
-- Constraints are exact: where the given formulation lets them give way (penalties) or drift
-  (stabilisation), no shorter step shows it.
+- Constraints are exact: where the formulation of the certified run relaxes them (penalties) or
+  lets them drift (stabilisation), no shorter step shows it.
 - Steps have irregular lengths, so that a force that is sampled at the same phase in every step,
-  halved or not, is not so any more.
-- Functions of time, and of the motion, that the given steps do not resolve
+  halved or not, is sampled at varying phases.
+- Functions of time, and of the motion, that the steps of the certified run do not resolve
   (`sensitivity.resolution`) are resolved by shorter ones.
 """
 
@@ -41,38 +41,42 @@ if TYPE_CHECKING:
     from ..results.run import Run
 
 FAILURES = (VarimechError, ArithmeticError, ValueError, RuntimeError)
-"""What a run may raise, NumPy and CasADi included, without ending the other methods."""
+"""Exceptions that a run may raise, including those of NumPy and CasADi, without ending the other
+methods.
+"""
 MOST_SAMPLES, MOST_VALUES = 50_000, 2_000_000
-"""Samples of each function, and of all of them: 50 MB."""
+"""Samples of each function, and of all of them together: 50 MB."""
 FINER = 10
-"""Samples for each stored instant of a motion from which on functions along it are sampled."""
+"""Samples per stored instant of a motion from which on functions along it are sampled."""
 ACCURACY = 1e-8
 """Relative change of integrals over a step, if it is halved, up to which the reference resolves
 functions of time.
 """
 TOLERANCE = 1e-10
-"""By which the reference chooses its steps where the given run does not report its own."""
+"""Tolerance by which the reference chooses its steps where the certified run reports none."""
 IRREGULAR = 0.2
-"""Share of a step by which its ends are moved."""
+"""Share of a step by which its end is shifted."""
 SHORTER = 0.236
-"""Ratio of equal steps: a number that no small multiple makes whole, below a quarter."""
+"""Ratio of the reference's equal steps to those of the certified run: below a quarter, and with no
+small integer multiple.
+"""
 AFFORDABLE = 50_000
-"""Explicit steps that are spent on a motion that was given to CVODES or IDAS, as stiff
+"""Largest number of explicit steps for a motion that was integrated by CVODES or IDAS, as stiff
 motions are.
 """
 TRIAL = 100
-"""Part of such a motion that is run to count them."""
+"""One over the share of such a motion that is run to estimate that number."""
 IMPLICIT_STEPS = 20_000
-"""Steps of the trapezoidal rule where these would be too many."""
+"""Steps of the trapezoidal rule where explicit steps would be too many."""
 
 
 def rerun(
     gradient: Gradient, method: str, **changes: object
 ) -> tuple[DerivativeCheck, Gradient | None]:
-    """The gradient by a method, with some arguments of `Mechanism.sensitivity` changed.
+    """Recompute the gradient by `method`, with some arguments of `Mechanism.sensitivity` changed.
 
     Returns:
-        What is to be noted, and the gradient itself; None where it failed.
+        The record of the check, and the gradient itself; None where the run failed.
     """
     assert gradient.repeat is not None
     began = time.perf_counter()
@@ -88,8 +92,8 @@ def rerun(
 
 @dataclass(frozen=True)
 class _Functions:
-    """Functions of time, with the place that each belongs to, and how well the reference has to
-    resolve them.
+    """Functions of time, the place in the model that each belongs to, and the accuracy to which the
+    reference has to resolve them.
     """
 
     places: tuple[str, ...]
@@ -98,12 +102,14 @@ class _Functions:
 
 
 def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Reference:
-    """Find what the given run does not resolve along a stored motion, and run the reference.
+    """Find which functions the certified run does not resolve along a stored motion, and run the
+    reference.
 
     Args:
-        gradient: the one in question.
-        motion: the same motion, stored often.
-        finest: the same with the shortest steps, or the smallest tolerance, that were tried.
+        gradient: the gradient to certify.
+        motion: its motion, stored often.
+        finest: the same gradient with the shortest steps, or the smallest tolerance, that were
+            tried.
     """
     assert motion.method is not None
     formulation, integrator = motion.method.formulation, motion.method.integrator
@@ -121,7 +127,8 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
         moving = any(
             _unresolved([f for f in functions if f.accuracy is None], gradient.run, integrator)
         )
-        # where the motion passes a place unresolved, only a tolerance finds out when it really does
+        # where the motion passes a place unresolved, only a tolerance determines when it really
+        # does
         check, what = _irregular_steps(
             gradient, functions, None if moving else finest.run.step_ends
         )
@@ -131,7 +138,7 @@ def reference_of(gradient: Gradient, motion: LiveRun, finest: Gradient) -> Refer
 def _equal_steps(
     gradient: Gradient, integrator: Integrator, step: float
 ) -> tuple[DerivativeCheck, str]:
-    """Other equal steps with exact constraints."""
+    """Run the reference with other equal steps and exact constraints."""
     options: dict[str, object] = {
         "formulation": ALI3P(),
         "integrator": integrator,
@@ -146,8 +153,8 @@ def _equal_steps(
 def _irregular_steps(
     gradient: Gradient, functions: list[_Functions], ends: np.ndarray | None
 ) -> tuple[DerivativeCheck, str]:
-    """Given steps, or ones that a tolerance chooses, halved, made irregular, and shortened where
-    functions of time ask for it.
+    """Run the reference with `ends` (or steps that a tolerance chooses) halved, made irregular, and
+    shortened where functions of time require it.
     """
     options, what = (
         _explicit(TOLERANCE, float(gradient.time[-1])),
@@ -182,7 +189,7 @@ def _explicit(tolerance: float, duration: float) -> dict[str, object]:
 
 
 def _irregular(ends: np.ndarray) -> np.ndarray:
-    """Steps halved, and their ends moved at random, the same every time."""
+    """Halve steps and shift their ends at random, with a fixed seed."""
     moved = halved(ends)
     shorter = np.minimum(np.diff(moved)[1:], np.diff(moved)[:-1])
     moved[1:-1] += np.random.default_rng(0).uniform(-IRREGULAR, IRREGULAR, shorter.size) * shorter
@@ -190,21 +197,21 @@ def _irregular(ends: np.ndarray) -> np.ndarray:
 
 
 def halved(ends: np.ndarray) -> np.ndarray:
-    """Ends of steps of half the length."""
+    """Return the ends of steps of half the length."""
     return np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
 
 
 def _affordable(gradient: Gradient) -> bool:
-    """Whether explicit steps suffice for the motion; stiff forces keep them short from
-    the start.
+    """Whether explicit steps are few enough for the motion; stiff forces keep them short from the
+    start.
     """
     _, trial = rerun(gradient, "direct", **_explicit(TOLERANCE, float(gradient.time[-1]) / TRIAL))
     return trial is not None and int(trial.run.info["steps"]) * TRIAL < AFFORDABLE
 
 
 def _functions(gradient: Gradient, motion: LiveRun) -> list[_Functions]:
-    """Nonlinear parts of the model as sampled functions: of time, and along the motion, which is
-    known at stored times only.
+    """Return the nonlinear parts of the model as sampled functions of time, and along the motion,
+    whose states are known at stored times only.
     """
     e, ρ, T = motion.equations, motion.parameters, motion.trajectory
     duration, (timed, along, every) = (
@@ -234,7 +241,7 @@ def _sampled(
     about: np.ndarray,
     accuracy: float | None,
 ) -> _Functions:
-    """Sample functions; those that are not finite somewhere are ignored."""
+    """Sample functions; ignore those that are not finite somewhere."""
     count = _count(len(parts.places))
     with np.errstate(all="ignore"):
         finite = np.asarray(
@@ -250,9 +257,9 @@ def _sampled(
 def _unresolved(
     functions: list[_Functions], run: Run, integrator: Integrator
 ) -> Iterator[Unresolved]:
-    """For each place, what the steps of a run see least of."""
+    """For each place of the model, report the step of a run that resolves it worst."""
     if run._live is None or integrator.continuous is not None:
-        return  # whose stages are not known
+        return  # the stages of such an integrator are not known
     ends, scheme = run._live.computed.step_ends, integrator.coefficients
     stages = ENDS if scheme is None else Stages(scheme.c, scheme.b)
     worst: dict[str, Unresolved] = {}

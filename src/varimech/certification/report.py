@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ..results.gradient import Gradient
 
 AMPLIFIED = 1e6
-"""Amplification of rounding worth a finding."""
+"""Amplification of rounding above which it is a finding."""
 SMALL = 1e-3
-"""Share of the size that was given for it below which a derivative is a finding."""
+"""Share of the size given for it below which a derivative is a finding."""
 LARGE_RESIDUAL = 1e-6
-"""Violation of constraints at position level worth a finding."""
+"""Violation of constraints at position level above which it is a finding."""
 
 
 def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Finding, ...]:
-    """All findings, the agreement of the methods first."""
+    """Collect all findings, the agreement of the methods first."""
     alive = np.isfinite(verdict.digit_array[0])
     pairs = [
         *_agreement(e, alive),
@@ -35,47 +35,47 @@ def findings(gradient: Gradient, e: Evidence, verdict: Judgement) -> tuple[Findi
         *_motion(e),
         *[(cert.ROUGH_EVENT, str(event)) for event in e.rough_events],
     ]
-    if apart := _pairs(gradient, alive & (verdict.afar > 0)):
+    if scale_dependent := _pairs(gradient, alive & (verdict.large_scale_distance > 0)):
         text = (
-            f"{apart}: differences over larger perturbations have another limit than the gradient, as they do where"
-            " something changes so fast that the function runs in small steps"
+            f"{scale_dependent}: differences over larger perturbations converge to another"
+            " derivative than the gradient, as for a function that varies in small steps"
         )
         pairs.append((cert.SCALE_DEPENDENT, text))
     if e.residuals and e.residuals[0] > LARGE_RESIDUAL:
         pairs.append(("constraints", f"constraints are violated by up to {e.residuals[0]:.1g}"))
-    if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.loose:
-        text = f"rounding is amplified up to {amplified:.0e} times on the way to the objectives"
+    if (amplified := verdict.amplification.max()) > AMPLIFIED and not e.step_noise:
+        text = f"rounding is amplified by up to a factor of {amplified:.0e} in the objectives"
         pairs.append((cert.ROUNDING, text))
     if small := _pairs(gradient, alive & (SMALL * e.sizes > np.abs(e.gradient))):
-        text = f"{small}: small beside the sizes given, or zero; digits are counted from these"
+        text = f"{small}: small compared with the given sizes, or zero; digits refer to these sizes"
         pairs.append(("sizes", text))
     pairs += _zeros(gradient, e, verdict.status, verdict.reason)
     return tuple(Finding(kind, text) for kind, text in pairs)
 
 
-Found = Iterator[tuple[str, str]]
+FindingTexts = Iterator[tuple[str, str]]
 """Kind and text of findings."""
 
 
-def _motion(e: Evidence) -> Found:
+def _motion(e: Evidence) -> FindingTexts:
     if e.singularity is not None and e.singularity.near:
         yield (
             cert.SINGULAR,
-            f"singular position: at t ≈ {e.singularity.time:.4g} s the constraints depend on each"
-            " other, or nearly; how the motion goes on from there is not determined by the"
-            " equations, so neither is its derivative",
+            f"singular position: at t ≈ {e.singularity.time:.4g} s the constraints are"
+            " dependent, or nearly so; the equations do not determine how the motion continues"
+            " from there, and so not its derivative",
         )
     if e.growth is not None and e.growth.exponential:
         G = e.growth
         yield (
             cert.CHAOS,
-            f"chaotic motion: derivatives of the state grow exponentially, some {G.factor:.1g}"
-            f" times from a fifth of the run on, ten times every {np.log(10) / G.rate:.2g} s; each"
-            " such time costs a digit, and a shorter run keeps it",
+            f"chaotic motion: derivatives of the state grow exponentially, by a factor of"
+            f" about {G.factor:.1g} over the last four fifths of the run; every"
+            f" {np.log(10) / G.rate:.2g} s of the run costs a digit, which a shorter one retains",
         )
 
 
-def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> Found:
+def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarray) -> FindingTexts:
     kinds = {
         cert.INDEPENDENT: "zero: nothing in the equations connects the parameter with the objective",
         cert.ZERO: "zero within rounding, although the equations connect the two",
@@ -91,24 +91,26 @@ def _zeros(gradient: Gradient, e: Evidence, status: np.ndarray, reason: np.ndarr
                 yield str(reason[o, p]), text
 
 
-def _agreement(e: Evidence, alive: np.ndarray) -> Found:
+def _agreement(e: Evidence, alive: np.ndarray) -> FindingTexts:
     for check in e.derivative_checks:
         if check.gradient is None:
             yield "methods", f"{check.name}: not available, because {check.refusal}"
             continue
         off, own = _relative(e, check.gradient, e.gradient, alive), check.name == e.method
         if not own or off > 1e-10:
-            again = " once more" if own else ""
+            again = " recomputed" if own else ""
             yield "methods", f"{check.name}{again}: differs by {off:.1e}, relative, at worst"
-    if e.loose:
+    if e.step_noise:
         yield (
             "methods",
             "every run chooses its steps anew, so the computed function is smooth only to its"
-            f" tolerance of {e.loose:.0e}",
+            f" tolerance of {e.step_noise:.0e}",
         )
 
 
-def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray) -> Found:
+def _differences(
+    gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.ndarray
+) -> FindingTexts:
     flat, slope = verdict.flat, verdict.slope
     if not np.isfinite(e.sweep).any():
         yield cert.UNCHECKED, "differences: all perturbed runs failed"
@@ -139,8 +141,8 @@ def _differences(gradient: Gradient, e: Evidence, verdict: Judgement, alive: np.
     if missing := _pairs(gradient, alive & ~np.isfinite(flat.value)):
         yield (
             "differences",
-            f"{missing}: differences have no plateau: what is small enough for the function is too"
-            " small for its rounding",
+            f"{missing}: differences have no plateau: perturbations that are small enough for"
+            " the truncation error are too small for the rounding error",
         )
 
 
@@ -156,14 +158,14 @@ def _relative(e: Evidence, a: np.ndarray, b: np.ndarray, where: np.ndarray) -> f
     return float((np.abs(a - b) / size)[where].max(initial=0.0))
 
 
-def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
+def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> FindingTexts:
     r = e.refinement
     shorter = f"{r.what} {' → '.join(f'{x:.3g}' for x in r.settings)}"
     if len(r.settings) < 2:
         yield cert.UNCHECKED, f"the error of the steps could not be estimated: {r.refusal}"
     elif len(r.settings) < 3:
         reason = r.refusal or "there is no smaller one"
-        yield "steps", f"{shorter}: no more than two, because {reason}"
+        yield "steps", f"{shorter}: only two settings, because {reason}"
     elif not converged[alive].all():
         yield (
             cert.STEPS,
@@ -176,14 +178,14 @@ def _steps(e: Evidence, alive: np.ndarray, converged: np.ndarray) -> Found:
         yield "steps", f"{shorter}: the gradient converges, {changes}, relative, at worst"
 
 
-def _reference(e: Evidence, alive: np.ndarray) -> Found:
+def _reference(e: Evidence, alive: np.ndarray) -> FindingTexts:
     r = e.reference
     kind = cert.UNRESOLVED if r.unresolved else cert.COMPLIANT if r.compliant else "reference"
     for u in r.unresolved:
         yield (
             cert.UNRESOLVED,
             f"{u.place!r} has a part that the steps do not resolve at t ≈ {u.time:.4g} s: its"
-            f" integral over that step is off by {u.share:.2g}, relative; a smaller step or"
+            f" integral over that step is off by {u.share:.2g}, relative; use a smaller step or"
             " tolerance",
         )
     text = f"reference ({r.what}): "
@@ -195,12 +197,13 @@ def _reference(e: Evidence, alive: np.ndarray) -> Found:
         text += f"differs by {_relative(e, r.gradient, e.gradient, alive):.1e}, relative, at worst"
         if r.compliant:
             text += (
-                "; constraints of the given run give way or drift, which shorter steps do not show"
+                "; constraints of the certified run are compliant or drift, which shorter steps do"
+                " not show"
             )
     yield kind, text
 
 
-def _switches(e: Evidence) -> Found:
+def _switches(e: Evidence) -> FindingTexts:
     for c in e.crossings:
         s = c.switch
         kind = cert.NON_SMOOTH_FORCE if s.objective is None else cert.NON_SMOOTH_OBJECTIVE

@@ -1,6 +1,7 @@
-"""Positions that assemble at t = 0: with the initial conditions D(q, ρ) = 0 beside the constraints,
+"""Assembly of positions at t = 0: with the initial conditions D(q, ρ) = 0 in addition to the
+constraints,
 
-Φ(q, ρ) = 0,     D(q, ρ) = 0          (Gauss–Newton from a first guess)
+Φ(q, ρ) = 0,     D(q, ρ) = 0          (Gauss–Newton from an initial guess)
 """
 
 from __future__ import annotations
@@ -28,35 +29,35 @@ CLOSED = 1e-10
 converges quadratically down to rounding, and a mechanism that does not close stays far above.
 """
 LIGHT = 1e-6
-"""Share of the largest mass below which a coordinate counts as massless: elimination
-loses as many digits as the ratio of masses has, and ten of sixteen shall remain.
+"""Share of the largest mass below which a coordinate counts as massless: elimination loses as many
+digits as the ratio of masses has, and ten of sixteen have to remain.
 """
 TOGETHER = 1e-12
 """Largest distance of coinciding points, relative to the size of the mechanism: rounding of an
-assembly, and far below any length that is meant.
+assembly, and far below any intended length.
 """
 ITERATIONS = 60
-"""Of Gauss–Newton: quadratic convergence takes some ten, from far away; those that are shortened
+"""Iterations of Gauss–Newton: quadratic convergence takes about ten from far away; shortened steps
 count a tenth.
 """
 SHORTEST = 1e-4
-"""Share of a Gauss–Newton step below which no descent is left: a dozen halvings."""
+"""Share of a Gauss–Newton step below which there is no descent: a dozen halvings."""
 ARMIJO = 1e-4
 """Share of the predicted decrease that a step must achieve: the usual value (Nocedal and Wright,
 Numerical Optimization, section 3.1).
 """
 ATTEMPTS = 12
-"""Guesses tried (the first as given, the others disturbed) before a mechanism is said not to
-assemble.
+"""Number of initial guesses (the first as given, the others disturbed) before an assembly is
+reported as failed.
 """
 FEW = 60
-"""Coordinates up to which disturbed guesses are tried: a disturbance of more of them seldom leads
-back, and least squares, which follow, go further in less time.
+"""Coordinates up to which disturbed guesses are tried: a disturbance of more of them seldom
+converges, and least squares, which follow, get further in less time.
 """
 
 
 class Assembly:
-    """Assembles the initial positions of a mechanism for any values of the parameters."""
+    """Assembly of the initial positions of a mechanism for any values of the parameters."""
 
     def __init__(self, equations: Equations):
         self.equations = e = equations
@@ -65,12 +66,12 @@ class Assembly:
         self.closure = ClosureConditions(e)
         self._positions = Level(e.start_positions, e.q, SX(0, 1), e.ρ, e.t)
         self._given_count = e.start_positions.numel() - e.λ.numel()
-        # no values yet: a model without parameters has none either, b""
+        # no values yet: the key of a model without parameters is b""
         self._last: tuple[tuple[bytes, bool] | None, np.ndarray | VarimechError] = None, np.zeros(0)
 
     def check_closure(self, ρ: np.ndarray, indices: list[int] | None = None) -> None:
-        """Bodies held by the ground at several places have to fit in, also for small changes of the
-        chosen parameters.
+        """Check that bodies fixed to the ground at several points fit between them, also for small
+        changes of the parameters at `indices`.
 
         Raises:
             AssemblyError: if they do not.
@@ -93,19 +94,19 @@ class Assembly:
 
     @cached_property
     def placing(self) -> np.ndarray:
-        """Which parameters the initial positions depend on."""
+        """For each parameter, whether the initial positions depend on it."""
         e = self.equations
         return np.array(ca.which_depends(e.start_positions, e.ρ, 1, False), dtype=bool)
 
     def position_sensitivities(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        """∂q/∂ρ at the start, (coordinate, parameter)."""
+        """Return ∂q/∂ρ of the initial positions, (coordinate, parameter)."""
         return self._positions.sensitivity(q, np.zeros(0), ρ, np.eye(ρ.size))
 
     def followed(
         self, q: np.ndarray, ρ: np.ndarray, target: np.ndarray, parts: int
     ) -> np.ndarray | None:
-        """Initial positions for target values of the parameters, continued from those for ρ in so
-        many parts; None where they cannot be.
+        """Continue initial positions from those for ρ to target values of the parameters, in
+        `parts` parts; None where continuation fails.
         """
         for k in range(1, parts + 1):
             q, residual = self._gauss_newton(q, ρ + k / parts * (target - ρ))
@@ -114,13 +115,14 @@ class Assembly:
         return q if self._oriented(q, target) else None
 
     def assemble(self, ρ: np.ndarray, *, explain: bool = True) -> np.ndarray:
-        """Positions that meet all constraints and initial conditions; kept for the last values.
+        """Return positions that satisfy all constraints and initial conditions; cached for the last
+        values.
 
         Raises:
-            AssemblyError: if there are none; with the open loop, if `explain`.
+            AssemblyError: if there are none; naming the open loop, if `explain`.
             ModelError: if initial conditions are redundant or conflicting.
         """
-        values, outcome = self._last  # of one moment: other threads may change it
+        values, outcome = self._last  # read at once: other threads may change it
         if values != (ρ.tobytes(), explain):
             try:
                 outcome = self._assembled(ρ, explain)
@@ -128,7 +130,8 @@ class Assembly:
                 outcome = error
             self._last = (ρ.tobytes(), explain), outcome
         if isinstance(outcome, VarimechError):
-            raise outcome.with_traceback(None)  # of this call, not of earlier ones
+            # with the traceback of this call, not of earlier ones
+            raise outcome.with_traceback(None)
         return outcome.copy()
 
     def _assembled(self, ρ: np.ndarray, explain: bool) -> np.ndarray:
@@ -162,17 +165,17 @@ class Assembly:
                 self._check_spans(q, ρ, size)
                 return self._wound_back(q, ρ)
             if any(self.model.forces.keys() & set(b.joints) for b in self.equations.blocks):
-                # joints close, so it is the constraint of another element that does not
+                # joints close, so the constraint of another element is violated
                 raise self._contradicted(first, size, ρ) or self._open(q, ρ)
         raise self._contradicted(first, size, ρ) or fit.error()
 
     def _placed(self, poses: Mapping[Body, Pose], ρ: np.ndarray) -> np.ndarray:
-        """Coordinates of given poses, with the turns that given angles have made."""
+        """Return the coordinates of poses, with the full turns of prescribed angles."""
         return self.equations.given_turns(self.equations.from_poses(poses), ρ)
 
     def closed_from(self, guess: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
-        """Positions that meet all constraints and initial conditions, from a guess; None where it leads
-        to none.
+        """Return positions that satisfy all constraints and initial conditions, from an initial
+        guess; None where it does not converge to any.
         """
         q, residual = self._gauss_newton(guess, ρ)
         return (
@@ -183,8 +186,8 @@ class Assembly:
         )
 
     def _check_spans(self, q: np.ndarray, ρ: np.ndarray, size: float) -> None:
-        """Springs and dampers act along the line between their ends; where only rounding is between
-        these, there is none.
+        """Refuse springs and dampers whose ends coincide: they act along the line between their
+        ends, and its direction would be rounding.
         """
         names, lengths = self._spans
         for name, length in zip(names, column(lengths(q, ρ)), strict=True):
@@ -197,7 +200,7 @@ class Assembly:
 
     @cached_property
     def _spans(self) -> tuple[list[str], ca.Function]:
-        """Springs between two points, and (q, ρ) → how long they are."""
+        """Springs between two points, and the function (q, ρ) → their lengths."""
         e = self.equations
         spans = {f.name: span for f in self.model.forces.values() if (span := f.span())}
         lengths = ca.vertcat(SX(0, 1), *[span.value(e.frames) for span in spans.values()])
@@ -243,21 +246,21 @@ class Assembly:
 
     def _all_have_mass(self, q: np.ndarray, ρ: np.ndarray) -> bool:
         mass, n = self._mass(q, ρ), q.size - self.equations.extra
-        if self.equations.extra:  # eliminated, which leaves the masses of the others
+        if self.equations.extra:  # elimination leaves the masses of the others
             θ = mass[n:, n:]
             mass = ca.sparsify(mass[:n, :n] - mass[:n, n:] @ ca.solve(θ, mass[n:, :n]))
         if self.equations.inertia is None:
             return independent(mass, LIGHT)
-        # coordinates of several kinds: each by its own mass; those of long chains are nearly
-        # dependent by nature
+        # coordinates of several kinds are scaled by their own masses; those of long chains are
+        # inherently nearly dependent
         sizes = np.sqrt(np.maximum(np.array(ca.diag(mass)).ravel(), 0.0))
         per_size = ca.diag(1 / np.where(sizes > 0, sizes, 1.0))
         return independent(per_size @ mass @ per_size, RANK)
 
     def _oriented(self, q: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether bodies whose orientation is given have it, and are not half a turn off, where its
-        equations hold too; and whether none is its own mirror image, for which lengths and angles
-        of natural coordinates hold as well.
+        """Whether bodies with a prescribed orientation have it, and are not half a turn off, where
+        its equations hold too; and whether no body is its own mirror image, which satisfies lengths
+        and angles of natural coordinates as well.
         """
         if self._handedness is not None and not (column(self._handedness(q, ρ)) > 0).all():
             return False
@@ -267,8 +270,8 @@ class Assembly:
 
     @cached_property
     def _handedness(self) -> ca.Function | None:
-        """(q, ρ) → det R for each spatial rigid body: 1, or −1 for a mirror image, which only
-        natural coordinates know.
+        """Function (q, ρ) → det R for each spatial rigid body: 1, or −1 for a mirror image, which
+        is possible in natural coordinates only.
         """
         e = self.equations
         bodies = [b for b in self.model.moving_bodies if isinstance(b, RigidBody)]
@@ -280,15 +283,15 @@ class Assembly:
 
     @cached_property
     def _orientations(self) -> ca.Function | None:
-        """(q, ρ) → 3 for each given orientation or direction where it is met, −1 or less where it
-        is half a turn off.
+        """Function (q, ρ) → 3 for each prescribed orientation or direction that is satisfied, −1 or
+        less where it is half a turn off.
         """
         e = self.equations
         values = ca.vertcat(SX(0, 1), *[c.alignment(e.frames) for c in e.initial_conditions])
         return ca.Function("orientations", [e.q, e.ρ], [values]) if values.numel() else None
 
     def _wound_back(self, q: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        """The same positions, without turns that joints may have made on the way to them."""
+        """Return the same positions without turns that joints may have made during the iteration."""
         e = self.equations
         if e.sizes is None:
             return q
@@ -302,15 +305,19 @@ class Assembly:
             b: (column(o), np.array(R))
             for b, o, R in zip(bodies, values[::2], values[1::2], strict=True)
         }
-        back = self._placed(poses, ρ)
+        wound_back = self._placed(poses, ρ)
         # beams have no pose; the positions of their nodes make no turns
-        back = np.where(np.isfinite(back), back, q)
+        wound_back = np.where(np.isfinite(wound_back), wound_back, q)
         # turns differ by 6, rounding of positions by 1e-12
-        return q if np.allclose(back, q, rtol=0, atol=1e-9) else self._gauss_newton(back, ρ)[0]
+        return (
+            q
+            if np.allclose(wound_back, q, rtol=0, atol=1e-9)
+            else self._gauss_newton(wound_back, ρ)[0]
+        )
 
     def _open(self, q: np.ndarray, ρ: np.ndarray) -> AssemblyError:
-        """What is missed most at the closest positions found; for mechanisms too large to look for
-        the loop at fault.
+        """Build an error with the largest residual at the closest positions; for mechanisms too
+        large to determine the open loop.
         """
         F = np.abs(column(self._positions.residuals(q, np.zeros(0), ρ)))
         names = [*self.equations.constraint_names, *self._condition_labels]
@@ -330,8 +337,8 @@ class Assembly:
         )
 
     def _contradicted(self, first: np.ndarray, size: float, ρ: np.ndarray) -> ModelError | None:
-        """An error where joints and drivers close by themselves, with more initial conditions than
-        degrees of freedom remain.
+        """Return an error where joints and drivers can be assembled without initial conditions, and
+        there are more of these than remaining degrees of freedom; None otherwise.
         """
         e = self.equations
         alone = Level(e.start_positions[: e.λ.numel()], e.q, SX(0, 1), e.ρ, e.t)
@@ -346,7 +353,7 @@ class Assembly:
 
     @property
     def _shaped(self) -> int:
-        """Number of initial conditions that keep beams on their shape."""
+        """Number of initial conditions that keep beams undeformed."""
         return self._given_count - sum(
             h.deviation(self.equations.frames).numel() for h in self.start.conditions
         )
@@ -396,7 +403,7 @@ class Assembly:
                     break
                 length /= 2
             else:
-                break  # no descent left: converged, or stuck where it cannot close
-            left -= 1 if length == 1 else 0.1  # joints that turn often come to it by short steps
+                break  # no descent: converged, or stuck where the mechanism cannot close
+            left -= 1 if length == 1 else 0.1  # joints that turn often converge by short steps
             q, F = q + length * step, trial
         return q, float(np.abs(F).max(initial=0.0)) if np.isfinite(F).all() else np.inf

@@ -1,8 +1,8 @@
-"""Other configurations in which a mechanism closes at its start.
+"""Other configurations in which a mechanism can be assembled.
 
-Constraints and initial conditions are polynomials, so a loop usually has several configurations: a four-bar
-open or crossed, a slider on either side. Which one is found depends on the guess. Where `near` does
-not choose it, positions found from disturbed guesses show others.
+Constraints and initial conditions are polynomials, so a loop usually has several configurations: a
+four-bar open or crossed, a slider on either side. The initial guess selects one of them. Where
+`near` does not select it, assemblies from disturbed guesses reveal others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ import numpy as np
 from .assembly import Assembly
 
 GUESSES = 8
-"""Disturbed guesses: from each, about every second one of a planar loop leads to its other
-configuration.
+"""Number of disturbed guesses: about half of them lead to the other configuration of a planar loop.
 """
 LARGEST = 100
-"""Coordinates up to which others are looked for: it takes some milliseconds up to there."""
+"""Coordinates up to which other configurations are searched for: the search takes some milliseconds
+up to there.
+"""
 DIFFERENT = 1e-3
-"""Distance of a point in two configurations, over the size of the mechanism, that makes them
+"""Distance of a point in two configurations, over the size of the mechanism, above which these are
 different: far above errors of an assembly (1e-10), and visible in a drawing.
 """
 
 
 @dataclass(frozen=True)
 class OtherConfiguration:
-    """A point that is elsewhere in another configuration (m)."""
+    """A point whose position differs in another configuration (m)."""
 
     point: str
     chosen: tuple[float, ...]
@@ -45,8 +46,8 @@ class OtherConfiguration:
 
 
 def may_close_otherwise(assembly: Assembly) -> bool:
-    """Whether a mechanism has closed loops, no guess chooses how they close, and it is
-    small enough to look for other configurations.
+    """Whether a mechanism has closed loops, no guess selects how they close, and it is small enough
+    for a search for other configurations.
     """
     model, start = assembly.model, assembly.start
     loops = len(model.joints) - len(model.moving_bodies)
@@ -60,7 +61,7 @@ def may_close_otherwise(assembly: Assembly) -> bool:
 def other_configuration(
     assembly: Assembly, q: np.ndarray, ρ: np.ndarray
 ) -> OtherConfiguration | None:
-    """A configuration other than that of positions q; None where none was found."""
+    """Find a configuration other than that of positions q; None where none was found."""
     e, model = assembly.equations, assembly.model
     points = [p for p in model.all_points if p.body in model.moving_bodies]
     places = ca.Function(

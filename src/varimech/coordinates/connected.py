@@ -1,4 +1,4 @@
-"""Whether all bodies belong to one mechanism."""
+"""Check that all bodies belong to one mechanism."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.model_data import ModelData
 
 
 def check_connected(model: ModelData) -> None:
-    """Every body needs a path of joints to the ground, or must say that it floats."""
+    """Refuse bodies without a path of joints to the ground, unless they are declared as floating."""
     if not model.moving_bodies:
         raise ModelError(
             f"mechanism {model.name!r} has no bodies",

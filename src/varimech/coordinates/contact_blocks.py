@@ -1,4 +1,4 @@
-"""Constraints and efforts of the contacts that an element states (`model/contact_law`)."""
+"""Constraints and efforts of the contacts that an element defines (`model/contact_law`)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ContactBlocks:
 
     Args:
         owner: name of the element.
-        labels: its contacts.
-        contacts: what it states of them.
+        labels: labels of its contacts.
+        contacts: gap, slip and coefficients of each contact.
         numbers: parameters and modes of the model.
         slack: coordinate and rate of a slack by its name.
-        differentiate: time derivative of what depends on positions and time.
+        differentiate: time derivative of functions of positions and time.
         rates: all velocities.
     """
 
@@ -51,7 +51,7 @@ class ContactBlocks:
                 self._add_friction(label, contact, normal)
 
     def _check(self, label: ContactLabel, contact: Contact, v: SX) -> None:
-        """Refuse gaps of velocities, and slips that are not linear in velocities."""
+        """Refuse gaps that depend on velocities, and slips that are not linear in velocities."""
         if contact.gap is not None and ca.depends_on(contact.gap, v):
             raise ModelError(
                 "depends on velocities, so nothing keeps it from going beyond its limit",
@@ -69,7 +69,7 @@ class ContactBlocks:
             )
 
     def _add_contact(self, label: ContactLabel, gap: SX, rate: SX, contact: Contact) -> SX:
-        """The block of a contact; returns what stands for its multiplier."""
+        """Add the block of a contact; return the symbol of its multiplier."""
         modes, (y, ẏ) = ContactSymbols(label, self._numbers.modes), self._slack(label.slacks[0])
         c, p, b = (modes[name] for name in ("closed", "impact", "bounce"))
         assert contact.restitution is not None
@@ -93,7 +93,9 @@ class ContactBlocks:
         return λ
 
     def _add_friction(self, label: ContactLabel, contact: Contact, normal: SX) -> None:
-        """`normal` is N, in terms of what stands for the multiplier of its contact."""
+        """Add the block of friction; `normal` is N in terms of the symbol of the contact's
+        multiplier.
+        """
         modes = ContactSymbols(label, self._numbers.modes)
         y, ẏ = (
             ca.vertcat(*x)
@@ -106,7 +108,7 @@ class ContactBlocks:
         name, place = label.units[-1], self._place(label.modes_of("stick"))
         λ = SX.sym("λ", label.components)
         unit = ContactUnit(name, s, place, λ, limit=contact.static * normal)
-        held = s  # and the slack along a normal, where nothing slips
+        held = s  # plus the rate of the slack along a normal, where nothing slips
         if contact.normal is not None:
             held = s + contact.normal * ca.dot(contact.normal, ẏ)
         self.constraints.append(
@@ -120,7 +122,7 @@ class ContactBlocks:
             )
         )
         self.efforts.append((s, -modes.sliding_direction(s) * μ * normal))
-        if contact.gap is not None:  # forces that are given have no impulse
+        if contact.gap is not None:  # prescribed normal forces have no impulse
             self.impulses.append((s, -μ * modes.impact_share(s, normal)))
 
     def _place(self, mode: str) -> int:
@@ -134,8 +136,8 @@ def reset_blocks(
     slacks: Sequence[tuple[SX, SX]],
     mode: SX,
 ) -> list[Constraint]:
-    """What an event imposes on rates in an impact: each becomes its new value; at all other times
-    the blocks bind slacks only.
+    """Return the blocks that an event imposes on rates in an impact: each rate takes its new value;
+    at all other times the blocks constrain slacks only.
     """
     return [
         Constraint(
@@ -150,5 +152,5 @@ def reset_blocks(
 
 
 def slack_energy(rates: Sequence[SX], mass: float) -> SX:
-    """Kinetic energy of slacks, by which their accelerations are determined."""
+    """Kinetic energy of slacks, which makes their accelerations unique."""
     return sum((mass * ca.sumsqr(rate) / 2 for rate in rates), SX(0))

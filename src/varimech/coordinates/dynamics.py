@@ -1,15 +1,14 @@
-"""Equations of motion of some elements, by differentiation of the energies and powers that these
-state (Lagrange's equations).
+"""Equations of motion of elements, by differentiation of their energies and powers (Lagrange's
+equations).
 
     M(q) q̈ + Φ_qᵀ λ = Q(q, q̇, t),     Φ(q, t) = 0,     all depending on the parameters ρ,
-
     M = ∂²T/∂q̇²,     Q = Σ (∂w/∂q̇)ᵀ f − ∂V/∂q + ∂T/∂q − (∂²T/∂q̇∂q) q̇
 
-Coordinates that know a shorter way to M and to the forces of inertia may supply these.
+Coordinates for which shorter expressions of M and the inertia forces exist may supply these.
 
 A block of constraints may be stated for velocities, Ψ(q, q̇, t) = 0 linear in q̇: its forces act
-along Ψ_q̇, and Φ_q stands for that in the balance. Forces may depend on the multipliers of their own
-element (dry friction): the matrix in front of λ is then not the transpose of Φ_q.
+along Ψ_q̇, which replaces Φ_q in the equations of motion. Forces may depend on the multipliers of
+their own element (dry friction): the matrix of λ is then not the transpose of Φ_q.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from ..core.symbols import SX
 class Constraint:
     """A named block of scalar constraints.
 
-    `at_start` is the form to assemble with, where the algebraic one has spurious solutions (an
-    angle half a turn off); `joints` are the joints (or the driver) it stands for.
+    `at_start` is the form used for assembly, where the algebraic form has spurious solutions (an
+    angle half a turn off); `joints` are the joints (or the driver) that the block represents.
     """
 
     name: str
@@ -37,51 +36,55 @@ class Constraint:
     joints: tuple[str, ...] = ()
     at_start: SX | None = None
     rate: SX | None = None
-    """Ψ(q, q̇, t), where the block is one for velocities; its residuals then bind a slack only."""
+    """Ψ(q, q̇, t), where the block constrains velocities; its residuals then constrain a slack
+    only.
+    """
     impact: SX | None = None
-    """What an impact imposes on the velocities after it, instead of Φ̇ (`contact_law`)."""
+    """Expression that an impact sets to zero after it, instead of Φ̇ (`contact_law`)."""
     bounce: SX | None = None
-    """What it adds to that, a function of the velocities before it."""
+    """Term that it adds to that expression, a function of the velocities before the impact."""
     contact: ContactUnit | None = None
-    """The contact or the friction that the block belongs to."""
+    """The contact or the friction to which the block belongs."""
     multipliers: SX | None = None
-    """Stand for its multipliers in loads (`formulations/loads`)."""
+    """Symbols for its multipliers in loads (`formulations/loads`)."""
 
     @property
     def is_nonholonomic(self) -> bool:
-        """Whether it constrains velocities at all times: sticking friction does so in its mode."""
+        """Whether it constrains velocities at all times: sticking friction does so in its mode
+        only.
+        """
         return self.rate is not None and self.contact is None
 
 
 @dataclass(frozen=True, eq=False)
 class ContactUnit:
-    """Something with modes: a contact, or the friction of one."""
+    """A unit with modes: a contact, or its friction."""
 
     label: str
     watched: SX
     """Gap, or slip velocity, which may have several components."""
     first_mode: int
-    """Place of its first mode in ρ."""
+    """Index of its first mode in ρ."""
     multiplier: SX
-    """Stands for the multiplier of its block in forces of the same element."""
+    """Symbol for the multiplier of its block in forces of the same element."""
     restitution: SX | None = None
-    """ε, where it is a contact."""
+    """Coefficient of restitution ε of a contact; None for friction."""
     limit: SX | None = None
-    """μ₀ N, where it is friction, in terms of what stands for multipliers."""
+    """Limit μ₀ N of sticking friction, in terms of symbols of multipliers; None for a contact."""
 
 
 @dataclass(frozen=True, eq=False)
 class EventUnit:
-    """An event that a model states: what happens where a function vanishes."""
+    """An event of a model: actions that follow when a function vanishes."""
 
     name: str
     function: SX
     direction: str
-    """"falling", "rising" or "both"."""
+    """Sign of the change that triggers it: "falling", "rising" or "both"."""
     first_mode: int = -1
-    """Place in ρ of the number that lets it reset velocities; −1 where it resets none."""
+    """Index in ρ of the mode that enables its reset of velocities; −1 where it resets none."""
     modes: tuple[tuple[int, float], ...] = ()
-    """Places in ρ of modes that it sets, and their values."""
+    """Indices in ρ of modes that it sets, and their values."""
     stops: bool = False
     """Whether it ends the run."""
     of_states: bool = False
@@ -89,12 +92,12 @@ class EventUnit:
     at_start: bool = False
     """Whether it also resets at the start of a run if its function is not positive there."""
     what: str = "event"
-    """What results call it."""
+    """Name of its kind in results."""
 
 
 @dataclass(frozen=True)
 class Element:
-    """What one thing of the mechanism contributes; all of it depends on few coordinates."""
+    """Contribution of one element of the mechanism to the equations; it depends on few coordinates."""
 
     name: str
     kinetic: SX = field(default_factory=lambda: SX(0))
@@ -105,21 +108,22 @@ class Element:
     impulses: tuple[tuple[SX, SX], ...] = ()
     """Pairs (rate, effort) that act in an impact: efforts that depend on its impulses."""
     loads: tuple[tuple[SX, SX], ...] = ()
-    """Pairs (symbol, expression in what stands for multipliers) that its efforts depend on."""
+    """Pairs (symbol, expression in symbols of multipliers) on which its efforts depend."""
     initial: tuple[SX, SX] | None = None
-    """Residual of an initial condition, and that of its rate, where the element is one."""
+    """Residual of an initial condition, and of its rate, where the element is an initial condition.
+    """
 
     @property
     def stated(self) -> list[SX]:
-        """All that it states of its physics: energies, rates and efforts, constraints, what holds at
-        impacts, and what is given at the start.
+        """All expressions that define the element: energies, rates and efforts, constraints,
+        conditions at impacts, and initial conditions.
         """
         at_impacts = [x for c in self.constraints for x in (c.impact, c.bounce) if x is not None]
         return [*self.stated_between_impacts, *at_impacts, *(self.initial or ())]
 
     @property
     def stated_between_impacts(self) -> list[SX]:
-        """What it states of the motion alone."""
+        """Expressions that define the element between impacts."""
         efforts = [x for pair in self.efforts for x in pair]
         limits = [None if c.contact is None else c.contact.limit for c in self.constraints]
         more = [x for x in (*[c.rate for c in self.constraints], *limits) if x is not None]
@@ -128,24 +132,22 @@ class Element:
 
 
 class Inertia(Protocol):
-    """Forces of inertia of all elements together, in a shorter form than Lagrange's
-    equations give.
-    """
+    """Inertia forces of all elements together, in a shorter form than Lagrange's equations yield."""
 
     @property
     def mass(self) -> SX:
-        """M."""
+        """Mass matrix M."""
         ...
 
     def resistance(self, a: SX, /) -> SX:
-        """M q̈ and all other forces of inertia, on the same side."""
+        """Return M q̈ and all other inertia forces, on the same side of the equation."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class AugmentedInertia:
-    """Forces of inertia of the first coordinates, as these supply them, together with those of
-    elements that have a kinetic energy of their own.
+    """Inertia forces of the first coordinates, as supplied by these, together with those of
+    elements that have their own kinetic energy.
     """
 
     supplied: Inertia
@@ -155,13 +157,13 @@ class AugmentedInertia:
 
     @cached_property
     def mass(self) -> SX:
-        """M."""
+        """Mass matrix M."""
         supplied, n = self.supplied.mass, self.q.numel()
         more = n - supplied.shape[0]
         return ca.diagcat(supplied, SX(more, more)) + ca.jacobian(self._momentum, self.v)
 
     def resistance(self, a: SX) -> SX:
-        """M q̈ and all other forces of inertia, on the same side."""
+        """Return M q̈ and all other inertia forces, on the same side of the equation."""
         count = self.supplied.mass.shape[0]
         first = self.supplied.resistance(a[:count])
         turning = ca.jtimes(self._momentum, self.q, self.v) - ca.gradient(self.kinetic, self.q)
@@ -175,9 +177,7 @@ class AugmentedInertia:
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """Equations of motion of some elements: of a whole mechanism, or of one element in coordinates
-    of its own.
-    """
+    """Equations of motion of a whole mechanism, or of one element in its own coordinates."""
 
     q: SX
     v: SX
@@ -188,17 +188,17 @@ class Dynamics:
 
     @cached_property
     def coordinate_count(self) -> int:
-        """Number of coordinates; every run asks for it."""
+        """Number of coordinates; cached, because every run uses it."""
         return int(self.q.numel())
 
     @cached_property
     def a(self) -> SX:
-        """q̈, as symbols."""
+        """Symbols of q̈."""
         return SX.sym("a", self.q.numel())
 
     @cached_property
     def λ(self) -> SX:
-        """Multipliers of the constraints, as symbols."""
+        """Symbols of the multipliers of the constraints."""
         return SX.sym("λ", self.constraints.numel())
 
     @cached_property
@@ -208,17 +208,17 @@ class Dynamics:
 
     @cached_property
     def constraints(self) -> SX:
-        """Φ(q, ρ, t)."""
+        """Constraints Φ(q, ρ, t)."""
         return ca.vertcat(SX(0, 1), *[b.residuals for b in self.blocks])
 
     @property
     def constrains_velocities(self) -> bool:
-        """Whether some block is one for velocities."""
+        """Whether any block constrains velocities."""
         return any(b.rate is not None for b in self.blocks)
 
     @cached_property
     def constraint_rate(self) -> SX:
-        """Φ̇ = Φ_q q̇ + Φ_t, or Ψ."""
+        """Φ̇ = Φ_q q̇ + Φ_t, or Ψ for blocks that constrain velocities."""
         if not self.constrains_velocities:
             return self.differentiate(self.constraints)
         rows = [self.differentiate(b.residuals) if b.rate is None else b.rate for b in self.blocks]
@@ -231,33 +231,35 @@ class Dynamics:
 
     @cached_property
     def constraint_jacobian(self) -> SX:
-        """Φ_q."""
+        """Constraint Jacobian Φ_q."""
         return ca.jacobian(self.constraints, self.q)
 
     @cached_property
     def rate_jacobian(self) -> SX:
-        """∂Φ̇/∂q̇, which is Φ_q, or Ψ_q̇."""
+        """∂Φ̇/∂q̇, which is Φ_q, or Ψ_q̇ for blocks that constrain velocities."""
         if not self.constrains_velocities:
             return self.constraint_jacobian
         return ca.jacobian(self.constraint_rate, self.v)
 
     @cached_property
     def has_velocity_constraints(self) -> bool:
-        """Whether velocities are constrained that no contact or friction with modes concerns."""
+        """Whether velocities are constrained other than by the modes of contacts and friction."""
         return any(b.is_nonholonomic for b in self.blocks)
 
     @cached_property
     def force_directions(self) -> SX:
-        """Φ_q, with Ψ_q̇ for constraints of velocities."""
+        """Φ_q, with Ψ_q̇ for velocity constraints."""
         return self._with_rates(self.constraint_jacobian)
 
     @cached_property
     def start_jacobian(self) -> SX:
-        """Derivative of `start_positions`, likewise."""
+        """Jacobian of `start_positions`, with Ψ_q̇ for velocity constraints."""
         return self._with_rates(ca.jacobian(self.start_positions, self.q))
 
     def _with_rates(self, J: SX) -> SX:
-        """A Jacobian whose first rows are those of constraints, with Ψ_q̇ in its rows."""
+        """Replace rows of velocity constraints by Ψ_q̇ in a Jacobian whose first rows are
+        constraints.
+        """
         if not self.has_velocity_constraints:
             return J
         rows = ca.vertsplit(J, [*self._block_rows, J.shape[0]])
@@ -268,7 +270,7 @@ class Dynamics:
 
     @cached_property
     def impact_rate(self) -> SX:
-        """Φ̇ as an impact imposes it on the velocities after it, but for `bounce`."""
+        """Φ̇ as an impact imposes it on the velocities after it, without `bounce`."""
         rates = ca.vertsplit(self.constraint_rate, self._block_rows) if self.blocks else []
         rows = [
             rate if b.impact is None else b.impact
@@ -278,7 +280,7 @@ class Dynamics:
 
     @cached_property
     def bounce(self) -> SX:
-        """What is added to that, a function of the velocities before the impact."""
+        """Term added to `impact_rate`, a function of the velocities before the impact."""
         rows = [
             SX.zeros(b.residuals.numel()) if b.bounce is None else b.bounce for b in self.blocks
         ]
@@ -300,7 +302,7 @@ class Dynamics:
         ]
 
     def of_multipliers(self, expression: SX, λ: SX) -> SX:
-        """An expression with multipliers in place of what stands for them."""
+        """Substitute multipliers λ for their symbols in an expression."""
         stands = [u.multiplier for _, u in self.units]
         values = [λ[row : row + u.multiplier.numel()] for row, u in self.units]
         for block, row in zip(self.blocks, self._block_rows, strict=False):
@@ -315,14 +317,14 @@ class Dynamics:
         return [pair for e in self.elements for pair in e.loads]
 
     def of_loads(self, expression: SX) -> SX:
-        """An expression with the functions of multipliers in place of loads."""
+        """Substitute the functions of multipliers for the symbols of loads in an expression."""
         for symbol, load in self.loads:
             expression = ca.substitute(expression, symbol, self.of_multipliers(load, self.λ))
         return expression
 
     @cached_property
     def _block_rows(self) -> list[int]:
-        """First row of each block, and their number."""
+        """First row of each block, followed by the number of rows."""
         rows = [0]
         for block in self.blocks:
             rows.append(rows[-1] + block.residuals.numel())
@@ -330,39 +332,39 @@ class Dynamics:
 
     @cached_property
     def start_positions(self) -> SX:
-        """Φ in the form to assemble with, and what is given beside it."""
+        """Φ in the form used for assembly, followed by initial conditions."""
         rows = [b.residuals if b.at_start is None else b.at_start for b in self.blocks]
         return ca.vertcat(SX(0, 1), *rows, *[e.initial[0] for e in self.elements if e.initial])
 
     @cached_property
     def start_velocities(self) -> SX:
-        """Φ̇, and the same for what is given."""
+        """Φ̇, followed by the rates of initial conditions."""
         return ca.vertcat(self.constraint_rate, *[e.initial[1] for e in self.elements if e.initial])
 
     @cached_property
     def mass(self) -> SX:
-        """M."""
+        """Mass matrix M."""
         return ca.jacobian(self._momentum, self.v) if self.inertia is None else self.inertia.mass
 
     @cached_property
     def forces(self) -> SX:
-        """Q without forces of inertia."""
+        """Q without inertia forces."""
         V = sum((e.potential for e in self.elements), SX(0))
         return self.of_multipliers(self._working, self.λ) - ca.gradient(V, self.q)
 
     def friction_of(self, λ: SX) -> SX:
-        """What multipliers contribute to the forces, which are linear in them."""
+        """Return the contribution of multipliers to the forces, which are linear in them."""
         whole, without = (self.of_multipliers(self._working, x) for x in (λ, SX.zeros(λ.numel())))
         return whole - without
 
     def impulses(self, Λ: SX) -> SX:
-        """Generalised impulses of friction in an impact with impulses Λ of the constraints."""
+        """Return generalised impulses of friction in an impact with impulses Λ of the constraints."""
         pairs = [pair for e in self.elements for pair in e.impulses]
         return self.of_multipliers(self._generalised(pairs), Λ)
 
     @cached_property
     def resistance(self) -> SX:
-        """M q̈ and all other forces of inertia, on the same side."""
+        """M q̈ and all other inertia forces, on the same side of the equation."""
         if self.inertia is not None:
             return self.inertia.resistance(self.a)
         return self.mass @ self.a + self._turning
@@ -377,7 +379,7 @@ class Dynamics:
 
     @cached_property
     def loaded_balance(self) -> SX:
-        """The same with them: loads are symbols."""
+        """M q̈ + Φ_qᵀ λ − Q including forces that depend on loads, with loads as symbols."""
         if self.constrains_velocities:
             return self.resistance + self.rate_jacobian.T @ self.λ - self.forces
         pull = ca.jtimes(self.constraints, self.q, self.λ, True)
@@ -385,8 +387,8 @@ class Dynamics:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether the tangent matrix is: constant mass, and all forces that vary derive from a
-        potential.
+        """Whether the tangent matrix is symmetric: the mass is constant, and all forces that vary
+        derive from a potential.
         """
         if self.inertia is not None or ca.depends_on(self.mass, self.q):
             return False
@@ -394,7 +396,7 @@ class Dynamics:
 
     @cached_property
     def levels(self) -> tuple[SX, SX, SX]:
-        """What vanishes along a motion: constraints at position, velocity and
+        """Expressions that vanish along a motion: constraints at position, velocity and
         acceleration level.
         """
         return self.constraints, self.constraint_rate, self.constraint_acceleration
@@ -405,7 +407,7 @@ class Dynamics:
         return rate + ca.jtimes(expression, self.t, SX(1))
 
     def force_of(self, elements: Iterable[Element]) -> SX:
-        """Generalised force of some elements."""
+        """Return the generalised force of the given elements."""
         return sum(
             (self._work(e) - ca.gradient(e.potential, self.q) for e in elements),
             SX.zeros(self.q.numel()),
@@ -421,19 +423,19 @@ class Dynamics:
 
     @cached_property
     def _turning(self) -> SX:
-        """Forces of inertia that are not M q̈."""
+        """Inertia forces other than M q̈."""
         return ca.jtimes(self._momentum, self.q, self.v) - ca.gradient(self._kinetic, self.q)
 
     @cached_property
     def _working(self) -> SX:
-        """Generalised forces without potential, but for those of inertia."""
+        """Generalised forces without a potential, except inertia forces."""
         return sum((self._work(e) for e in self.elements if e.efforts), SX(self.q.numel(), 1))
 
     def _work(self, element: Element) -> SX:
         return self._generalised(element.efforts)
 
     def _generalised(self, pairs: Iterable[tuple[SX, SX]]) -> SX:
-        """Generalised force of pairs (rate, effort)."""
+        """Return the generalised force of pairs (rate, effort)."""
         return sum(
             (ca.jtimes(rate, self.v, effort, True) for rate, effort in pairs),
             SX(self.q.numel(), 1),

@@ -1,9 +1,9 @@
-"""Elements sorted by kind: those whose expressions differ only in numbers, and in the coordinates
-and parameters they are of.
+"""Elements grouped by kind: elements whose expressions differ only in numbers, and in the
+coordinates and parameters on which they depend.
 
-Elements are alike whose expressions read the same (`alike`). One of each kind is stated anew in
-local symbols; numbers that differ between the others become symbols too. So any element, also a
-user's own force, finds its like.
+Elements are of one kind if their expressions have the same structure (`alike`). One element of each
+kind is restated in local symbols; numbers that differ between the elements become symbols too. So
+any element, also a user-defined force, is grouped with similar ones.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .similar_expressions import Reading, Roles, read, restate, roles_of
 POSITION, RATE, PARAMETER, TIME = "position", "rate", "parameter", "time"
 MULTIPLIER = "multiplier"
 LOCAL = {POSITION: COORDINATES, RATE: COORDINATES, PARAMETER: PARAMETERS}
-"""Numberings in which an element has its own."""
+"""Numberings in which an element has local indices."""
 
 
 def pieces_of(equations: Equations) -> Pieces[Dynamics]:
-    """The equations as pieces, one for each kind of element."""
+    """Divide the equations into pieces, one for each kind of element."""
     e = equations
     roles = (
         roles_of(TIME, e.t)
@@ -55,7 +55,7 @@ def pieces_of(equations: Equations) -> Pieces[Dynamics]:
 
 
 def position_writer(name: str, pieces: Pieces[Dynamics]) -> Writer[Dynamics]:
-    """Writes a function of (q, ρ, t)."""
+    """Return a writer of a function of (q, ρ, t)."""
 
     def symbols(e: Dynamics) -> dict[Name, SX]:
         return {"q": e.q, "ρ": e.ρ, "t": e.t}
@@ -68,13 +68,13 @@ def position_writer(name: str, pieces: Pieces[Dynamics]) -> Writer[Dynamics]:
 
 @dataclass
 class _Rows:
-    """Counts rows of constraints and initial conditions as elements come."""
+    """Counter of rows of constraints and initial conditions over successive elements."""
 
     conditions: int
     constraints: int = 0
 
     def next(self, constraints: int, conditions: int) -> tuple[list[int], list[int]]:
-        """Rows of the next element."""
+        """Return the rows of the next element."""
         first, second = self.constraints, self.conditions
         self.constraints, self.conditions = first + constraints, second + conditions
         return list(range(first, self.constraints)), list(range(second, self.conditions))
@@ -82,7 +82,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Read:
-    """An element as it reads, and the rows of constraints and initial conditions that it has."""
+    """The structure of an element, and its rows of constraints and initial conditions."""
 
     element: Element
     reading: Reading
@@ -99,7 +99,7 @@ def _read(element: Element, roles: Roles, rows: _Rows) -> _Read:
 
 
 def _stands(element: Element) -> list[SX]:
-    """What stands for the multipliers of its contacts and frictions."""
+    """Symbols of the multipliers of its contacts and frictions."""
     return [c.contact.multiplier for c in element.constraints if c.contact is not None]
 
 
@@ -116,12 +116,12 @@ def _expressions(element: Element) -> Iterator[SX]:
 
 
 def _further(block: Constraint) -> tuple[SX | None, ...]:
-    """What a block may state beside its residuals."""
+    """Expressions that a block may define in addition to its residuals."""
     return block.at_start, block.rate, block.impact, block.bounce
 
 
 def _form(element: Element) -> tuple[object, ...]:
-    """Which expressions it has."""
+    """Key of the expressions that an element defines."""
     blocks = tuple(
         (c.contact is not None, *[x is not None for x in _further(c)]) for c in element.constraints
     )
@@ -131,8 +131,8 @@ def _form(element: Element) -> tuple[object, ...]:
 def _with_expressions(
     element: Element, expressions: Iterator[SX], multipliers: Iterator[SX]
 ) -> Element:
-    """An element of the same form with other expressions, in the order of `_expressions`, and others
-    in place of multipliers.
+    """Return an element of the same form with other expressions, in the order of `_expressions`,
+    and other symbols of multipliers.
     """
     kinetic, potential = next(expressions), next(expressions)
     efforts, impulses = (
@@ -145,7 +145,7 @@ def _with_expressions(
         at_start, rate, impact, bounce = (
             None if x is None else next(expressions) for x in _further(c)
         )
-        # what is watched is a function of the whole state
+        # watched functions depend on the whole state
         unit = None if c.contact is None else replace(c.contact, multiplier=next(multipliers))
         blocks.append(Constraint(c.name, residuals, c.joints, at_start, rate, impact, bounce, unit))
     initial = None if element.initial is None else (next(expressions), next(expressions))
@@ -161,7 +161,7 @@ def _with_expressions(
 
 
 def _piece(reads: list[_Read]) -> Piece[Dynamics]:
-    """One kind, from all its elements."""
+    """Build the piece of one kind from all its elements."""
     first, count = reads[0], len(reads)
     n, k = (len(first.reading.entries[space]) for space in (COORDINATES, PARAMETERS))
     symbols = {
@@ -198,7 +198,7 @@ def _piece(reads: list[_Read]) -> Piece[Dynamics]:
 
 
 def _particle() -> Dynamics:
-    """One coordinate with one constraint: what is done entry by entry is read off it."""
+    """One coordinate with one constraint: the template of operations that act entry by entry."""
     q, v = SX.sym("q"), SX.sym("v")
     particle = Element("particle", v**2 / 2, constraints=(Constraint("particle", q),))
     return Dynamics(q, v, SX(0, 1), SX.sym("t"), (particle,))

@@ -1,8 +1,8 @@
-"""Equations of motion of a mechanism in some set of coordinates.
+"""Equations of motion of a mechanism in a set of coordinates.
 
-Coordinates supply the frames of the bodies as functions of q and q̇, and the constraints of their
-own. What bodies, joints, forces, drivers and the start contribute follows from these (`derive`);
-the equations follow from that (`dynamics`).
+Coordinates supply the frames of the bodies as functions of q and q̇, and their own constraints. The
+contributions of bodies, joints, forces, drivers and initial conditions follow from these
+(`derive`); the equations follow from the contributions (`dynamics`).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from .reactions import BodyReactions
 from .redundancy import Redundancy
 
 Among = Callable[[tuple[Body, ...]], Frames]
-"""Frames of some bodies as one of them, or a body that carries them all, sees them; of all bodies
-in space for none.
+"""Frames of the given bodies relative to one of them, or to a body that carries them all; relative
+to space for all bodies if none are given.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Equations(Dynamics):
-    """Equations of motion of a mechanism, with what its coordinates mean."""
+    """Equations of motion of a mechanism, with the meaning of its coordinates."""
 
     model: ModelData
     frames: Frames
@@ -56,11 +56,11 @@ class Equations(Dynamics):
     to fit between them.
     """
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray]
-    """Values of q for given origins and rotations of the bodies, as far as these fit together."""
+    """Values of q for origins and rotations of the bodies, as far as these are consistent."""
     initial_conditions: tuple[InitialCondition, ...]
     sizes: CoordinateScales | None = field(default=None, kw_only=True)
-    """By what errors are measured where coordinates are of several kinds; None where the largest
-    is the size of all.
+    """Sizes relative to which errors are measured where coordinates are of several kinds; None
+    where the largest coordinate is the size of all.
     """
     lengths: np.ndarray = field(kw_only=True)
     """Whether a coordinate is a length; the others (angles, Euler parameters, components of unit
@@ -71,7 +71,7 @@ class Equations(Dynamics):
     own: OwnCoordinates = field(kw_only=True)
     """Coordinates at the end of q that belong to no body."""
     given_turns: GivenTurns = field(kw_only=True)
-    """Full turns of angles that are given at t = 0."""
+    """Full turns of angles that are prescribed at t = 0."""
 
     @cached_property
     def extra(self) -> int:
@@ -80,7 +80,7 @@ class Equations(Dynamics):
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether forces neither own coordinates nor impose constraints."""
+        """Whether forces neither have coordinates nor impose constraints."""
         forces = self.model.forces
         return not self.extra and not any(
             e.name in forces and (e.constraints or not e.kinetic.is_zero()) for e in self.elements
@@ -88,7 +88,7 @@ class Equations(Dynamics):
 
     @cached_property
     def events(self) -> tuple[EventUnit, ...]:
-        """Events that the model states."""
+        """Events that the model defines."""
         numbers = self.model.parameter_set
         units = []
         known = symbols_in(self.packed, self.t)
@@ -116,7 +116,9 @@ class Equations(Dynamics):
 
     @cached_property
     def friction_forces(self) -> ca.Function:
-        """(state, ρ, t) → the largest force with which each friction sticks, and its force."""
+        """Function (state, ρ, t) → the largest force with which each friction sticks, and its
+        actual force.
+        """
         limits, forces = list[SX](), list[SX]()
         for row, unit in self.units:
             if unit.limit is not None:
@@ -127,25 +129,25 @@ class Equations(Dynamics):
 
     @property
     def has_events(self) -> bool:
-        """Whether motions have events: contacts, dry friction, or those that the model states."""
+        """Whether motions have events: from contacts, dry friction, or events of the model."""
         return bool(self.units or self.events)
 
     @cached_property
     def given_angles(self) -> GivenAngles:
-        """Angles at t = 0 that the start or drivers give."""
+        """Angles at t = 0 that initial conditions or drivers prescribe."""
         return GivenAngles(self.model)
 
     @cached_property
     def differentiable(self) -> set[tuple[object, ...]]:
-        """Objectives that were found to have gradients; kept here, so that they go when the
-        equations go.
+        """Objectives that have passed the check for gradients; cached here, so that they are
+        dropped with the equations.
         """
         return set()
 
     @cached_property
     def needed_turns(self) -> dict[tuple[object, ...], set[str]]:
-        """Angles whose turns functions of the state depend on, as far as these were looked at; kept
-        here for the same reason.
+        """Angles on whose turns functions of the state depend, for functions examined so far;
+        cached here for the same reason.
         """
         return {}
 
@@ -156,7 +158,7 @@ class Equations(Dynamics):
 
     @cached_property
     def constraint_names(self) -> tuple[str, ...]:
-        """One name for each row of Φ."""
+        """Name of each row of Φ."""
         names: list[str] = []
         for block in self.blocks:
             count = block.residuals.numel()
@@ -182,20 +184,20 @@ class Equations(Dynamics):
 
     @cached_property
     def state(self) -> State:
-        """The view of the state that objectives and outputs are written in."""
+        """The state in which objectives and outputs are expressed."""
         return self.state_with(lambda: self.reactions)
 
     def state_with(self, reactions: Callable[[], Reactions]) -> State:
-        """The same with other reactions."""
+        """Return the state with other reactions."""
         return self._state(lambda name, angle: self.counted.get(name, angle), reactions)
 
     @cached_property
     def probe(self) -> TurnProbe:
-        """Symbolic numbers of turns for outputs of finished runs, which know them."""
+        """Symbolic numbers of turns for outputs of finished runs, whose turns are known."""
         return TurnProbe()
 
     def probed_state(self, probe: TurnProbe) -> State:
-        """The same, with symbolic numbers of turns in angles that do not count them."""
+        """Return the state with symbolic numbers of turns in angles that do not count them."""
         return self._state(
             lambda name, angle: self.counted[name] if name in self.counted else probe(name, angle),
             lambda: self.reactions,
@@ -231,14 +233,14 @@ class Equations(Dynamics):
 
     @cached_property
     def redundancy(self) -> Redundancy:
-        """Which reactions are not unique."""
+        """Analysis of reactions that are not unique."""
         return Redundancy(self)
 
     def _dependent(self, reactions: BodyReactions) -> list[int]:
-        """Rows of all joint and driver equations that depend on others at the nominal start; none
-        where there is no such start.
+        """Return the rows of joint and driver equations that depend on others in the nominal
+        initial position; none where there is no such position.
         """
-        from .assembly import Assembly  # which knows equations
+        from .assembly import Assembly  # imported late: it imports this module
 
         ρ = self.model.parameter_set.nominal
         try:
@@ -272,10 +274,10 @@ def derive(
     sizes: CoordinateScales | None = None,
 ) -> Equations:
     """Derive the equations of motion from frames and constraints, the latter by the name of the
-    body or joint they belong to.
+    body or joint to which they belong.
 
-    Coordinates may have `further` elements, shorter frames for what depends on the motion `among`
-    some bodies only, and angles without jumps (`turn_of`).
+    Coordinates may supply `further` elements, shorter frames for expressions that depend on the
+    motion `among` few bodies only, and continuous angles (`turn_of`).
     """
     seen: Among = (lambda bodies: frames) if among is None else among
     closure, lasting = _closure_apart(constraints, q)
@@ -323,7 +325,7 @@ def derive(
     )
     if not equations.has_velocity_constraints:
         return equations
-    from .released_rates import with_released_rates  # which knows assemblies
+    from .released_rates import with_released_rates  # imported late: it imports assemblies
 
     return with_released_rates(equations)
 
@@ -331,7 +333,9 @@ def derive(
 def _closure_apart(
     constraints: Mapping[str, list[Constraint]], q: SX
 ) -> tuple[list[Constraint], dict[str, tuple[Constraint, ...]]]:
-    """Constraints that depend on parameters only; and all others, by the names of their owners."""
+    """Separate constraints that depend on parameters only from all others; the latter by the names
+    of their owners.
+    """
     coordinates = symbols_in(q)
     closure = [
         b
@@ -348,7 +352,9 @@ def _closure_apart(
 def _elements_of(
     model: ModelData, frames: Frames, constraints: Mapping[str, tuple[Constraint, ...]]
 ) -> tuple[list[Element], list[Element]]:
-    """Bodies with their energies, efforts and constraints; and constraints of other names."""
+    """Return elements of bodies with their energies, efforts and constraints; and elements of
+    constraints with other owners.
+    """
     bodies = [
         Element(
             b.name,
@@ -369,7 +375,7 @@ def _elements_of(
 
 
 def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Frames) -> Constraint:
-    """Some conditions of a joint, with the form to assemble with where one has its own."""
+    """Combine conditions of a joint, with the form used for assembly where a condition has its own."""
     other = any(type(c).at_start is not Condition.at_start for c in conditions)
     return Constraint(
         f"joint {joint.name}",
@@ -381,14 +387,16 @@ def joint_constraint(joint: Joint, conditions: Sequence[Condition], frames: Fram
 
 
 def has_friction(joint: Joint) -> TypeGuard[FrictionJoint]:
-    """Whether its equations are stated as such: the load of its friction is their multiplier."""
+    """Whether a joint has friction; the load of its friction is then the multiplier of its
+    equations.
+    """
     return isinstance(joint, FrictionJoint) and joint.has_friction
 
 
 def _deviation(
     condition: InitialCondition, frames: Frames, turn_of: Callable[[Turn], SX | None]
 ) -> SX:
-    """Residual of an initial condition: for an angle without jumps also its full turns."""
+    """Residual of an initial condition; for a continuous angle including its full turns."""
     if isinstance(condition, OutputCondition) and isinstance(condition.output, Turn):
         angle = turn_of(condition.output)
         if angle is not None:
@@ -411,7 +419,7 @@ def _drivers(model: ModelData, among: Among, t: SX) -> list[Element]:
 
 
 class ForceStatements:
-    """What forces and other elements state, in some symbols of the state."""
+    """Expressions of forces and other elements, in given symbols of the state."""
 
     def __init__(
         self,
@@ -440,13 +448,13 @@ class ForceStatements:
             own=states,
             user="an event",
         )
-        """What events see, with free symbols for what follows from the equations."""
+        """State seen by events, with free symbols for quantities that follow from the equations."""
         self._state = State(
             model, frames, t, differentiate, counted=counted, own=states, user="a force"
         )
 
     def element(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> Element:
-        """The contribution of one force to the equations."""
+        """Return the contribution of one force to the equations."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         contacts = ContactBlocks(
             force.name,
@@ -493,7 +501,7 @@ class ForceStatements:
         )
 
     def _resets(self, force: ForceLaw, frames: Frames, own: OwnCoordinates) -> list[Constraint]:
-        """What its events impose on rates."""
+        """Return the blocks that the events of a force impose on rates."""
         blocks: list[Constraint] = []
         for event, resets in zip(force.events(), force.resets(frames, self._state), strict=True):
             if event.reset_mode is not None:
@@ -504,7 +512,7 @@ class ForceStatements:
         return blocks
 
     def expressions(self, force: ForceLaw, frames: Frames) -> list[SX]:
-        """All that it states and may depend on turns."""
+        """Return all expressions of a force that may depend on turns."""
         potential, kinetic, Φ, rates, efforts = self._stated(force, frames)
         stated = force.contacts(frames, self._state)
         gaps = [c.gap for c in stated if c.gap is not None]
@@ -516,7 +524,7 @@ class ForceStatements:
     def _stated(
         self, force: ForceLaw, frames: Frames
     ) -> tuple[SX, SX, SX, list[SX], list[tuple[SX, SX]]]:
-        """V, T, Φ, ż and pairs (rate, effort)."""
+        """Return V, T, Φ, ż and pairs (rate, effort)."""
         state = self._state
         return (
             force.potential_energy(frames, state),
@@ -534,7 +542,7 @@ class ForceStatements:
 def angles_of_forces(
     model: ModelData, q: SX, v: SX, frames: Frames, t: SX, declared: DeclaredCoordinates
 ) -> list[str]:
-    """Names of angles whose turns some force depends on, in their order."""
+    """Return the names of angles on whose turns any force depends, in order of their use."""
     if not model.forces:
         return []
     probe, q, v = TurnProbe(), ca.vertcat(q, declared.q), ca.vertcat(v, declared.v)

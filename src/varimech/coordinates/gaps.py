@@ -1,8 +1,9 @@
-"""Why a mechanism does not assemble: which loop or joint stays open, and by how much.
+"""Diagnosis of a mechanism that cannot be assembled: which loop or joint stays open, and by how
+much.
 
-The bodies are kept rigid, the initial conditions nearly met, and the joints are closed as far as they go
-(least squares over all poses). What is left open then belongs to loops that cannot close. Holding
-all joints but the worst one nearly closed gathers the misfit of its loop there.
+The bodies are kept rigid, the initial conditions nearly satisfied, and the joints are closed as far
+as possible (least squares over all poses). The remaining gap then belongs to loops that cannot
+close. Keeping all joints but the worst one nearly closed concentrates the misfit of its loop there.
 """
 
 from __future__ import annotations
@@ -29,47 +30,47 @@ from .guess import Pose
 from .sparse_factors import factored, identity
 
 STIFF = 1e4
-"""Weight of conditions to meet against those that may stay open: leaves 1e-8 of the gap elsewhere
-(weights count squared), which the three digits of a message do not show.
+"""Weight of conditions to satisfy relative to those that may stay open: leaves 1e-8 of the gap
+elsewhere (weights count squared), which the three digits of a message do not show.
 """
 ELSEWHERE = 0.01
 """Share of a gap that other joints may take before its size is not the whole misfit of the loop: a
 hundredth, as messages have three digits. Sparse least squares of hundreds of bodies may end there.
 """
 LISTED = 12
-"""Bodies or joints of a loop that a message names."""
+"""Largest number of bodies or joints of a loop that a message names."""
 PRECISE = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 1000}
-"""Of least squares: with weights so different they approach their minimum slowly."""
+"""Tolerances of least squares: with weights so different they approach their minimum slowly."""
 CLOSED = 1e-9
-"""Share of the size of a mechanism below which nothing is open: above what
-least squares with tolerances of 1e-12 leave.
+"""Share of the size of a mechanism below which a gap counts as closed: above the residuals of least
+squares with tolerances of 1e-12.
 """
 DENSE = 100
 """Unknowns up to which least squares are dense: some sixteen bodies, where sparse steps are not
 faster.
 """
 DAMPING = 1e-3
-"""μ at first, for residuals and unknowns of size one: nearly a Gauss–Newton step."""
+"""Initial μ, for residuals and unknowns of size one: nearly a Gauss–Newton step."""
 MANY = 300
-"""Unknowns from which on the guess and a slight disturbance are all that is tried, with fewer
-iterations: some fifty bodies.
+"""Unknowns above which only the guess and slight disturbances are tried, with fewer iterations:
+some fifty bodies.
 """
 ITERATIONS = 200
-"""Of sparse least squares with many unknowns: some thirty suffice from a guess, and further ones
-hardly change three digits; it takes seconds.
+"""Iterations of sparse least squares with many unknowns: some thirty suffice from a guess, and
+further ones hardly change three digits; it takes seconds.
 """
 ATTEMPTS = 6
-"""Least squares may end in a poor local minimum; the best of so many starts is taken. A small
-round number: only failures pay for it.
+"""Number of starting points: least squares may end in a poor local minimum, and the best result is
+taken. A small round number: only failures pay for it.
 """
 CHECKED = 50
-"""Iterations after which sparse least squares must have come forward."""
+"""Iterations after which sparse least squares must have made progress."""
 CRAWLING = 0.95
-"""Share of the cost that is left by then where they follow a valley that leads nowhere: those that
-close the mechanism leave less than half of it.
+"""Share of the cost that remains after these iterations where they follow a valley that leads
+nowhere: those that close the mechanism leave less than half of it.
 """
 SLIGHTLY = 2
-"""Disturbed poses tried with sparse least squares."""
+"""Number of disturbed poses tried with sparse least squares."""
 SLIGHT = 0.1
 """Disturbance of many poses: enough to leave a symmetric guess; from far away, sparse least squares
 end in poor minima only.
@@ -77,10 +78,10 @@ end in poor minima only.
 
 
 class ClosestFit:
-    """All bodies free to move about the guessed poses; joints, drivers and initial
-    conditions as residuals.
+    """Closest fit with all bodies free to move about the guessed poses; joints, drivers and initial
+    conditions are residuals.
 
-    Angles count as arcs at the size of the mechanism, so that what is closest does not depend on
+    Angles count as arcs at the size of the mechanism, so that the closest fit does not depend on
     the unit of length.
     """
 
@@ -107,13 +108,13 @@ class ClosestFit:
 
     @cached_property
     def _closest(self) -> np.ndarray:
-        """Poses where joints are closed as far as they go."""
+        """Poses where joints are closed as far as possible."""
         return self.closest(
             {(name, unit) for name in self.model.joints for unit in ("m", "rad")}, self.beginnings()
         )
 
     def closed_poses(self) -> dict[Body, Pose] | None:
-        """Poses where everything is met after all; None where something stays open."""
+        """Return poses where everything is satisfied after all; None where something stays open."""
         lengths, angles, given = (
             self._norms(part, self._closest) for part in (self.lengths, self.angles, self.given)
         )
@@ -131,7 +132,9 @@ class ClosestFit:
         return ground | {b: (o.ravel(), R) for b, o, R in placed}
 
     def error(self) -> AssemblyError:
-        """An error that names the loop or joint that does not close, with the size of the gap."""
+        """Return an error that names the loop or joint that does not close, with the size of the
+        gap.
+        """
         model, x = self.model, self._closest
         arcs = self.arcs(x)
         worst = max(arcs, key=lambda name: arcs[name], default=None)
@@ -168,7 +171,7 @@ class ClosestFit:
         )
 
     def beginnings(self) -> list[np.ndarray]:
-        """The guess itself, and disturbed ones."""
+        """Return starting points: the guess itself, and disturbed guesses."""
         rng = np.random.default_rng(0)
         n = self.x.numel()
         if n > DENSE:
@@ -176,8 +179,8 @@ class ClosestFit:
         return [np.zeros(n)] + [rng.standard_normal(n) for _ in range(ATTEMPTS - 1)]
 
     def closest(self, soft: set[tuple[str, str]], beginnings: list[np.ndarray]) -> np.ndarray:
-        """Poses where all is met as well as possible; all but the lengths ("m") and angles ("rad")
-        of `soft` joints nearly exactly.
+        """Return poses where all conditions are satisfied as well as possible; nearly exactly
+        except for the lengths ("m") and angles ("rad") of `soft` joints.
         """
         rows = [*self.lengths.values(), *(self.size * r for r in self.angles.values())]
         rows += self.given.values()
@@ -191,8 +194,8 @@ class ClosestFit:
         return min(outcomes, key=lambda outcome: outcome[1])[0]
 
     def gaps(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint, driver and initial condition misses: the length (m), or the angle (rad) where
-        its arc is longer.
+        """Return the gap of each joint, driver and initial condition: a length (m), or the angle
+        (rad) where its arc is longer.
         """
         lengths, chords, given = (
             self._norms(part, x) for part in (self.lengths, self.angles, self.given)
@@ -205,12 +208,12 @@ class ClosestFit:
         } | given
 
     def arcs(self, x: np.ndarray) -> dict[str, float]:
-        """What each joint misses as a length (m)."""
+        """Return the gap of each joint as a length (m)."""
         lengths, angles = (self._norms(part, x) for part in (self.lengths, self.angles))
         return {name: max(lengths[name], self.size * angles[name]) for name in lengths}
 
     def unit(self, joint: str, x: np.ndarray) -> str:
-        """Unit of a joint's gap."""
+        """Return the unit of a joint's gap."""
         length, angle = (
             self._norms({joint: part[joint]}, x)[joint] for part in (self.lengths, self.angles)
         )
@@ -232,11 +235,11 @@ Residuals = Callable[[np.ndarray], ca.DM]
 def _fit_dense(
     F: Residuals, J: Residuals, w: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """y with the least sum of (w F)², and that sum."""
+    """Minimise the sum of (w F)²; return y, and that sum."""
     from scipy.optimize import least_squares
 
     def padded(rows: np.ndarray) -> np.ndarray:
-        """The method needs at least as many rows as unknowns."""
+        """Pad with zero rows: the method needs at least as many rows as unknowns."""
         return np.concatenate([rows, np.zeros((max(0, y.size - len(rows)), *rows.shape[1:]))])
 
     outcome = least_squares(
@@ -252,11 +255,11 @@ def _fit_dense(
 def _fit_sparse(
     F: Residuals, J: Residuals, w: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The same by the Levenberg–Marquardt method with sparse steps s,
+    """Minimise the same sum by the Levenberg–Marquardt method with sparse steps s,
 
         [[1/w², J], [Jᵀ, −μ]] (p, s) = (−F, 0),
 
-    where weights stand apart, as they would square the condition; μ follows Nielsen (Damping
+    where weights are kept separate, as they would square the condition; μ follows Nielsen (Damping
     parameter in Marquardt's method, 1999).
     """
     from scipy.sparse import diags
@@ -277,7 +280,7 @@ def _fit_sparse(
         change = cost - float(((w * trial) ** 2).sum())
         predicted = cost - float(((w * (r + A @ s)) ** 2).sum())
         small = predicted <= PRECISE["ftol"] * cost or np.abs(s).max() <= PRECISE["xtol"]
-        if change > 0:  # not where it is NaN
+        if change > 0:  # false where it is NaN
             y, r, cost, A = y + s, trial, cost - change, J(y + s).sparse()
             μ, ν = μ * max(1 / 3, 1 - (2 * change / max(predicted, change) - 1) ** 3), 2.0
         else:
@@ -288,13 +291,13 @@ def _fit_sparse(
 
 
 def _rows(joint: Joint, frames: Mapping[Body, Frame], *, angular: bool) -> SX:
-    """Misfits of a joint that are lengths, or those that are angles."""
+    """Return the misfits of a joint that are lengths, or those that are angles."""
     rows = [c.misfit(frames) for c in joint.conditions() if c.angular == angular]
     return ca.vertcat(SX(0, 1), *rows)
 
 
 def _locals(model: ModelData, ρ: np.ndarray) -> list[np.ndarray]:
-    """Local coordinates of all points."""
+    """Return the local coordinates of all points."""
     places = {id(p.local): p.local for p in model.all_points}
     return model.parameter_set.evaluate_all(list(places.values()), ρ)
 
@@ -302,7 +305,7 @@ def _locals(model: ModelData, ρ: np.ndarray) -> list[np.ndarray]:
 def _free_frames(
     model: ModelData, poses: Mapping[Body, Pose], size: float
 ) -> tuple[dict[Body, Frame], SX]:
-    """Frames of bodies that move freely about the given poses."""
+    """Return frames of bodies that move freely about the given poses, and their unknowns."""
     n = model.dimension
     frames = {model.ground: model.ground_frame()}
     unknowns = []
@@ -317,9 +320,9 @@ def _free_frames(
 
 
 def _loop(model: ModelData, closing: Joint) -> list[Joint]:
-    """The joints of a shortest loop through a joint, or none if it closes no loop."""
+    """Return the joints of a shortest loop through a joint; none if it closes no loop."""
     source, target = closing.bodies
-    came: dict[Body, tuple[Body, Joint]] = {}
+    predecessors: dict[Body, tuple[Body, Joint]] = {}
     joints_of: dict[Body, list[Joint]] = {body: [] for body in model.bodies.values()}
     for joint in model.joints.values():
         for body in joint.bodies:
@@ -333,12 +336,12 @@ def _loop(model: ModelData, closing: Joint) -> list[Joint]:
             other = joint.bodies[1] if joint.bodies[0] is body else joint.bodies[0]
             if other not in seen:
                 seen.add(other)
-                came[other] = (body, joint)
+                predecessors[other] = (body, joint)
                 queue.append(other)
     path: list[Joint] = []
     while target is not source:
-        if target not in came:
+        if target not in predecessors:
             return []
-        target, joint = came[target]
+        target, joint = predecessors[target]
         path.append(joint)
     return [closing, *path]

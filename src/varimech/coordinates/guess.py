@@ -1,5 +1,5 @@
-"""A first guess of where all bodies are: they are hung one after another on the joints that lead
-from the ground.
+"""Initial guess of the poses of all bodies: they are placed one after another along the joints that
+lead from the ground.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from ..model.scalar_outputs import Coordinate, ScalarOutput, Slide, Turn
 Pose = tuple[np.ndarray, np.ndarray]
 """Origin and rotation matrix."""
 PARALLEL = 1e-12
-"""Sine below which two directions are parallel: rounding of unit vectors, and the axis of the
-rotation between them is unknown.
+"""Sine below which two directions are parallel: rounding of unit vectors, where the axis of the
+rotation between them is undetermined.
 """
 
 
 def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[Body, Pose]:
-    """Origin and rotation of every body, consistent with the start along a tree of joints.
+    """Guess origin and rotation of every body, consistent with the initial conditions along a tree
+    of joints.
 
     Raises:
-        AssemblyError: where lengths are so large that a place is no number any more.
+        AssemblyError: where lengths are so large that a position overflows.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         poses = _Guess(model, start, parameters).poses
@@ -47,14 +48,14 @@ def guess_poses(model: ModelData, start: Start, parameters: np.ndarray) -> dict[
 
 @dataclass
 class _InitialValues:
-    """Initial conditions and guesses as numbers, by bodies and points."""
+    """Numerical initial conditions and guesses, by bodies and points."""
 
     turns: dict[tuple[Body, Body], float]
     slides: dict[Point, float]
     rotations: dict[Body, np.ndarray]
     positions: dict[Point, np.ndarray]
     components: dict[Point, int]
-    """How many components of a position are given, where not all of it is guessed."""
+    """Number of prescribed components of a position, where it is not guessed as a whole."""
 
 
 class _Guess:
@@ -69,7 +70,7 @@ class _Guess:
         self._open = {
             model.place_of(p) for p, count in self.initial.components.items() if count < n
         }
-        """Places of which only some components are known: no direction to swing a body to."""
+        """Places of which only some components are known: they do not determine a direction."""
         self.given = {
             model.place_of(point): position
             for point, position in reversed(self.initial.positions.items())
@@ -88,24 +89,24 @@ class _Guess:
             self._hang_all(root, joints_of)
 
     def _hang_all(self, root: Body, joints_of: Mapping[Body, list[Joint]]) -> None:
-        """Place all that joints connect to a body; those with initial values before
-        those that follow from others.
+        """Place all bodies that joints connect to a body; those with initial values before those
+        that follow from others.
         """
-        known, others = deque[Joint](), deque[Joint]()
+        determined, others = deque[Joint](), deque[Joint]()
         fresh: Body | None = root
-        while fresh is not None or known or others:
+        while fresh is not None or determined or others:
             for joint in joints_of[fresh] if fresh is not None else ():
                 if self._next_body(joint) is not None:
-                    (known if self._known_about(joint) else others).append(joint)
+                    (determined if self._known_about(joint) else others).append(joint)
             fresh = None
-            if known or others:
-                joint = (known or others).popleft()
+            if determined or others:
+                joint = (determined or others).popleft()
                 fresh = self._next_body(joint)
                 if fresh is not None:
                     self._hang(joint)
 
     def _next_body(self, joint: Joint) -> Body | None:
-        """The body that a joint connects to those placed already, if there is one."""
+        """Return the body that a joint connects to those already placed, if there is one."""
         first, second = joint.bodies
         if (first in self.poses) == (second in self.poses):
             return None
@@ -151,8 +152,8 @@ class _Guess:
         elif isinstance(output, Slide):
             values.slides[output.second] = value
         elif isinstance(output, Coordinate):
-            # components that are neither given nor guessed stay at zero until the assembly moves
-            # them
+            # components that are neither prescribed nor guessed stay at zero until the assembly
+            # moves them
             if output.point not in values.positions:
                 values.components[output.point] = 0
             position = values.positions.setdefault(output.point, np.zeros(self.model.dimension))
@@ -181,8 +182,8 @@ class _Guess:
     def _orientation(self, joint: Joint, child: Body, forward: bool, R: np.ndarray) -> np.ndarray:
         if child in self.initial.rotations:
             return self.initial.rotations[child]
-        if (given := joint.initial_direction()) is not None:
-            d, t = self._number(given.axis.direction), self._number(given.tangent)
+        if (direction := joint.initial_direction()) is not None:
+            d, t = self._number(direction.axis.direction), self._number(direction.tangent)
             return swing(t, R @ d) if forward else swing(d, R @ t)
         relative = np.eye(self.model.dimension)
         if joint.motion is not None:
@@ -194,31 +195,36 @@ class _Guess:
         return R @ (relative if forward else relative.T)
 
     def _place(self, body: Body, anchor: Point, place: np.ndarray, R: np.ndarray) -> None:
-        """Put the anchor at its place; where another point's position is given, swing the body
-        towards it.
+        """Place the anchor of a body; where the position of another point is prescribed, rotate the
+        body towards it.
         """
         s = self._number(anchor.local)
         if body not in self.initial.rotations:
             for point in self.model.points_of(body).values():
                 target = self._where(point, None)
                 arm = self._number(point.local) - s
-                known = self.model.place_of(point) not in self._open
-                if known and target is not None and point is not anchor and np.linalg.norm(arm) > 0:
+                is_direction = self.model.place_of(point) not in self._open
+                if (
+                    is_direction
+                    and target is not None
+                    and point is not anchor
+                    and np.linalg.norm(arm) > 0
+                ):
                     R = swing(R @ arm, target - place) @ R
                     break
         self.poses[body] = (place - R @ s, R)
 
     def _place_loose(self, body: Body) -> None:
         R = self.initial.rotations.get(body, np.eye(self.model.dimension))
-        known = self._known_point(body)
-        for point in (known,) if known else self.model.points_of(body).values():
+        known_point = self._known_point(body)
+        for point in (known_point,) if known_point else self.model.points_of(body).values():
             if (target := self._where(point, None)) is not None:
                 self.poses[body] = (target - R @ self._number(point.local), R)
                 return
         self.poses[body] = (np.zeros(self.model.dimension), R)
 
     def _known_point(self, body: Body) -> Point | None:
-        """The first point of a body whose position is given, and not only some components of it."""
+        """Return the first point of a body all of whose components are prescribed."""
         places = {
             point: self.model.place_of(point) for point in self.model.points_of(body).values()
         }
@@ -232,8 +238,8 @@ class _Guess:
         )
 
     def _where(self, point: Point, default: np.ndarray | None) -> np.ndarray | None:
-        """The given position of a point, or that of a point at the same place which is given or on
-        a body placed already.
+        """Return the prescribed position of a point, or that of a point at the same place which is
+        prescribed or on a body already placed.
         """
         place = self.model.place_of(point)
         if place in self.given:
@@ -246,7 +252,7 @@ class _Guess:
 
 
 def swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The smallest rotation that turns one direction into another."""
+    """Return the smallest rotation that turns one direction into another."""
     lengths = np.linalg.norm(source) * np.linalg.norm(target)
     if lengths == 0:
         return np.eye(source.size)
@@ -256,7 +262,7 @@ def swing(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     axis = np.cross(source, target) / lengths
     if np.linalg.norm(axis) < PARALLEL and c > 0:
         return np.eye(3)
-    if np.linalg.norm(axis) < PARALLEL:  # half a turn about any axis across
+    if np.linalg.norm(axis) < PARALLEL:  # half a turn about any perpendicular axis
         across = np.cross(source, np.eye(3)[np.abs(source).argmin()])
         return 2 * np.outer(across, across) / (across @ across) - np.eye(3)
     K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])

@@ -1,8 +1,8 @@
-"""All initial conditions of a model: those of the user, and those that keep beams on their shape.
+"""All initial conditions of a model: those of the user, and those that keep beams undeformed.
 
-A beam on its shape needs as many initial values as a bar. Conditions that joints, or the user, have
+An undeformed beam needs as many initial values as a bar. Conditions that joints, or the user, have
 stated already are left out: a beam between two pins is initially stretched to their distance, and
-one between two clamps has its direction from the first.
+one between two clamps takes its direction from the first.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..model.scalar_outputs import Distance
 from .guess import Pose, guess_poses
 
 NEW = 1e-6
-"""Least sine of the angle between a row of a Jacobian and the span of others that counts as
-independent: far above rounding, far below the angles between rows of different meaning.
+"""Least sine of the angle between a row of a Jacobian and the span of others above which it counts
+as independent: far above rounding, far below the angles between rows of different meaning.
 """
 
 
@@ -35,8 +35,8 @@ def initial_conditions_of(
     t: SX,
     from_poses: Callable[[Mapping[Body, Pose]], np.ndarray],
 ) -> tuple[InitialCondition, ...]:
-    """All initial conditions of a mechanism with these constraints; those of beams are independent
-    of all others.
+    """Return all initial conditions of a mechanism with these constraints; those of beams are
+    independent of all others.
     """
     start = model.start_conditions or Start()
     if not model.beams:
@@ -61,11 +61,11 @@ def initial_conditions_of(
         for c in doubtful
         for k in range(c.deviation(frames).numel())
     ]
-    given = ca.vertcat(SX(0, 1), *constraints, *[c.deviation(frames) for c in start.conditions])
-    everything = ca.vertcat(given, *[c.deviation(frames) for c in doubtful])
+    imposed = ca.vertcat(SX(0, 1), *constraints, *[c.deviation(frames) for c in start.conditions])
+    everything = ca.vertcat(imposed, *[c.deviation(frames) for c in doubtful])
     place = from_poses(guess_poses(model, start, model.parameter_set.nominal))
-    # which rows depend on each other is a matter of structure: any place shows it but a symmetric
-    # one, as a guess may be; 1 % of the size is off any symmetry and far from other configurations
+    # dependence of rows is structural: any position shows it except a symmetric one, as a guess may
+    # be; 1 % of the size is off any symmetry and far from other configurations
     away = 1e-2 * (1 + np.abs(place).max(initial=0.0))
     somewhere = place + away * np.random.default_rng(0).standard_normal(place.size)
     jacobian = ca.Function("J", [q, model.parameter_set.vector, t], [ca.jacobian(everything, q)])(
@@ -73,7 +73,7 @@ def initial_conditions_of(
     )
     touched_columns = np.flatnonzero(np.diff(jacobian.sparsity().colind()))
     J = np.array(jacobian[:, touched_columns.tolist()])
-    needed = _independent_rows(J[: given.numel()], J[given.numel() :])
+    needed = _independent_rows(J[: imposed.numel()], J[imposed.numel() :])
     return (
         *start.conditions,
         *shapes,
@@ -82,7 +82,7 @@ def initial_conditions_of(
 
 
 def _attached(model: ModelData, start: Start) -> set[Point]:
-    """Points of beams that joints, drivers or initial conditions place."""
+    """Return the points of beams that joints, drivers or initial conditions place."""
     points = {p for j in model.joints.values() for p in (j.first, j.second)}
     outputs = [d.output for d in model.drivers.values()] + [
         c.output for c in start.conditions if isinstance(c, OutputCondition)
@@ -91,15 +91,15 @@ def _attached(model: ModelData, start: Start) -> set[Point]:
     return {p for p in points if isinstance(p.body, Beam)}
 
 
-def _independent_rows(given: np.ndarray, candidates: np.ndarray) -> list[bool]:
-    """For each row whether it leaves the span of the rows given, and of the candidates accepted
-    before.
+def _independent_rows(imposed: np.ndarray, candidates: np.ndarray) -> list[bool]:
+    """Return for each row whether it is independent of the given rows, and of the candidates
+    accepted before.
     """
-    span = _orthonormal(given)
+    span = _orthonormal(imposed)
     independent = []
     for row in candidates:
         rest = row - (span @ row) @ span
-        rest -= (span @ rest) @ span  # once more, for what rounding left
+        rest -= (span @ rest) @ span  # reorthogonalise, for the remaining rounding
         size = np.linalg.norm(rest)
         independent.append(bool(size > NEW * np.linalg.norm(row)))
         if independent[-1]:
@@ -108,7 +108,7 @@ def _independent_rows(given: np.ndarray, candidates: np.ndarray) -> list[bool]:
 
 
 def _orthonormal(rows: np.ndarray) -> np.ndarray:
-    """A basis of the span of some rows."""
+    """Return an orthonormal basis of the span of rows."""
     if not rows.size:
         return np.zeros((0, rows.shape[1]))
     _, strengths, directions = np.linalg.svd(rows, full_matrices=False)

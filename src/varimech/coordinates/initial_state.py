@@ -1,19 +1,20 @@
-"""A consistent initial state: positions that assemble, velocities and accelerations that belong to
-them, and their derivatives with respect to ρ.
+"""Consistent initial state: positions that satisfy constraints and initial conditions, the
+velocities and accelerations that follow from them, and their derivatives with respect to ρ.
 
-With the initial conditions D(q, ρ) = 0 beside the constraints, and everything at t = 0,
+With the initial conditions D(q, ρ) = 0 in addition to the constraints, and everything at t = 0,
 
-    positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0          (Gauss–Newton from a first guess)
+    positions      Φ(q, ρ) = 0,                     D(q, ρ) = 0
     velocities     Φ̇(q, q̇, ρ) = 0,                  Ḋ(q, q̇, ρ) = 0
     accelerations  M q̈ + Φ_qᵀ λ = Q,                Φ̈(q, q̇, q̈, ρ) = 0,       λ = Φ_q w
 
-Each line is F(x; earlier, ρ) = 0 for its own unknowns x, so its derivative follows from F_x x' =
-−(F_earlier earlier' + F_ρ): exact, multipliers written as Φ_q w, which makes them those of least
-norm where constraints are redundant.
+The first line is solved by Gauss–Newton from an initial guess. Each line is F(x; earlier, ρ) = 0
+for its own unknowns x, so its derivative follows from F_x x' = −(F_earlier earlier' + F_ρ): exact,
+with multipliers written as Φ_q w, which makes them those of least norm where constraints are
+redundant.
 
-Where the first line has as many equations as unknowns and they are independent, its positions are
-all that is needed from here, and they are found with sparse matrices; `start_chain` does the rest.
-Only what is not so regular is completed, and explained, with dense ones.
+Where the first line has as many equations as unknowns and they are independent, only its positions
+are computed here, with sparse matrices; `start_chain` computes the rest. Irregular systems are
+completed, and failures explained, with dense matrices.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from .levels import Explicit, Level
 from .linear import RANK, column, independent, least_inertia, mobility, product, rank_of
 
 BROKEN = 1e-6
-"""Share of the change of an equation by a parameter that may stay unmet where derivatives exist:
-rounding leaves 1e-9 or so of dependent equations, and a loop that breaks leaves about one.
+"""Share of the change of an equation by a parameter that may stay unbalanced where derivatives
+exist: rounding leaves about 1e-9 of dependent equations, and a loop that breaks leaves about one.
 """
 
 
@@ -46,23 +47,24 @@ class InitialState:
     a: np.ndarray
     λ: np.ndarray
     w: np.ndarray
-    """λ = Φ_q w."""
+    """Coefficients with λ = Φ_q w."""
 
     @property
     def packed(self) -> np.ndarray:
-        """The first four in one vector."""
+        """q, q̇, q̈ and λ in one vector."""
         return np.concatenate([self.q, self.v, self.a, self.λ])
 
 
 class InitialStateSolver(Assembly):
-    """Computes the initial state and its derivatives for any values of the parameters."""
+    """Solver of the initial state and its derivatives for any values of the parameters."""
 
     def complete(self, q: np.ndarray, ρ: np.ndarray) -> InitialState:
-        """The whole state at assembled positions.
+        """Complete assembled positions to a whole initial state.
 
         Raises:
             AssemblyError: if there is none.
-            ModelError: if initial conditions are missing or redundant, or the mechanism cannot move.
+            ModelError: if initial conditions are missing or redundant, or the mechanism cannot
+                move.
         """
         n = q.size
         self._check_dofs(q, ρ)
@@ -83,12 +85,13 @@ class InitialStateSolver(Assembly):
     def moving(
         self, q: np.ndarray, ρ: np.ndarray, indices: list[int] | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Positions with the velocities that belong to them, and their derivatives with respect to
-        the chosen parameters.
+        """Return positions and the velocities that follow from them, and their derivatives with
+        respect to the parameters at `indices`.
 
         Raises:
-            AssemblyError: if no velocities meet the initial conditions.
-            ModelError: if initial conditions are missing or redundant, or the mechanism cannot move.
+            AssemblyError: if no velocities satisfy the initial conditions.
+            ModelError: if initial conditions are missing or redundant, or the mechanism cannot
+                move.
         """
         if self._immobile or not independent(self._positions.jacobian(q, np.zeros(0), ρ), RANK):
             self._check_dofs(q, ρ)
@@ -102,8 +105,8 @@ class InitialStateSolver(Assembly):
         return np.concatenate([q, v]), derivatives
 
     def check_derivatives(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> None:
-        """Check that redundant constraints stay redundant for small changes of the chosen
-        parameters.
+        """Check that redundant constraints stay redundant for small changes of the parameters at
+        `indices`.
 
         Raises:
             AssemblyError: if they do not.
@@ -117,8 +120,8 @@ class InitialStateSolver(Assembly):
         self._check_missed(np.maximum(*missed), indices, "derivative")
 
     def _check_missed(self, missed: np.ndarray, indices: list[int], what: str) -> None:
-        """Refuse derivatives that leave equations unmet, (equation, parameter) as a share of what
-        the parameter changes.
+        """Refuse derivatives that leave equations unbalanced; `missed`, (equation, parameter), is
+        the residual as a share of the change due to the parameter.
         """
         names = [*self.equations.constraint_names, *self._condition_labels]
         for row, k in np.argwhere(missed > BROKEN):
@@ -131,7 +134,7 @@ class InitialStateSolver(Assembly):
             )
 
     def sensitivities(self, state: InitialState, ρ: np.ndarray, indices: list[int]) -> np.ndarray:
-        """Derivatives of the packed state with respect to the chosen parameters, one
+        """Compute derivatives of the packed state with respect to the parameters at `indices`, one
         column each.
         """
         q_, v_, x_, λ_ = self._first(state, ρ, _seeds(ρ.size, indices))
@@ -140,15 +143,15 @@ class InitialStateSolver(Assembly):
     def second_derivatives(
         self, state: InitialState, ρ: np.ndarray, direction: np.ndarray, indices: list[int]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Derivatives of the packed state in a direction of the parameters and with respect to all
-        of them, and second derivatives: those of the former with respect to all of them. Each line
-        is differentiated once more,
+        """Compute derivatives of the packed state in a direction of the parameters and with respect
+        to all parameters, and second derivatives: those of the former with respect to all
+        parameters. Each line is differentiated once more,
 
             F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,     u = (x, earlier, ρ).
 
         Raises:
-            AssemblyError: if constraints that depend on each other do not go on doing so for
-                changes of the chosen parameters.
+            AssemblyError: if dependent constraints do not stay dependent for changes of the
+                parameters at `indices`.
         """
         n, p = state.q.size, ρ.size
         ρ_ = np.column_stack([np.eye(p), direction])
@@ -156,7 +159,7 @@ class InitialStateSolver(Assembly):
         w_ = x_[n:]
 
         def parted(*derivatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            """u' and u_k."""
+            """Stack derivatives of u; return u' and u_k."""
             u_ = np.vstack(derivatives)
             return u_[:, -1], u_[:, :-1]
 
@@ -212,7 +215,7 @@ class InitialStateSolver(Assembly):
 
     @cached_property
     def _undriven(self) -> ca.Function:
-        """(q, ρ) → Φ_q without the drivers."""
+        """Function (q, ρ) → Φ_q without the drivers."""
         e = self.equations
         return ca.Function(
             "undriven", [e.q, e.ρ], [ca.substitute(ca.jacobian(self._structure, e.q), e.t, 0)]
@@ -221,8 +224,8 @@ class InitialStateSolver(Assembly):
     def _first(
         self, state: InitialState, ρ: np.ndarray, ρ_: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Derivatives of q, q̇, (q̈, w) and λ for those of ρ, one column a direction of the
-        parameters.
+        """Compute derivatives of q, q̇, (q̈, w) and λ from derivatives of ρ, one column for each
+        direction of the parameters.
         """
         q_, v_ = self._moving_sensitivities(state.q, state.v, ρ, ρ_)
         x, earlier = np.concatenate([state.a, state.w]), np.concatenate([state.q, state.v])
@@ -233,7 +236,7 @@ class InitialStateSolver(Assembly):
     def _moving_sensitivities(
         self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, ρ_: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of q and q̇ for those of ρ."""
+        """Compute derivatives of q and q̇ from derivatives of ρ."""
         q_ = self._positions.sensitivity(q, np.zeros(0), ρ, ρ_)
         return q_, self._velocities.sensitivity(v, q, ρ, np.vstack([q_, ρ_]))
 
@@ -249,14 +252,14 @@ class InitialStateSolver(Assembly):
             )
         everything = self._positions.jacobian(q, np.zeros(0), ρ)
         constraints = everything[: everything.shape[0] - self._given_count, :]
-        open_ = n - rank_of(constraints)
-        left = open_ - self._shaped
+        undetermined = n - rank_of(constraints)
+        left = undetermined - self._shaped
         if self._given_count > rank_of(everything) - rank_of(constraints):
             raise self._too_much(left)
-        if self._given_count < open_:
+        if self._given_count < undetermined:
             joint = ", or add the missing joint" if self.start.conditions else ""
             raise ModelError(
-                f"the initial conditions leave {open_ - self._given_count} of {left} DOF undetermined"
+                f"the initial conditions leave {undetermined - self._given_count} of {left} DOF undetermined"
                 f" (given: {self._given})",
                 element=self.model.label,
                 remedy=Message(
@@ -268,15 +271,15 @@ class InitialStateSolver(Assembly):
             )
 
     def _check_rounding(self, q: np.ndarray, ρ: np.ndarray) -> None:
-        """In relative coordinates all loops may be redundant: then Φ_q is rounding, which changes
-        altogether with the least change of q.
+        """Refuse relative coordinates in which all loops are redundant: then Φ_q consists of
+        rounding errors, which change completely with the least change of q.
         """
         sizes = self.equations.sizes
         J = np.array(self._undriven(q, ρ)) if sizes is not None else np.zeros(0)
         if sizes is None or not J.any():
             return
-        # 1e-9: far above rounding of q, and far too little to change a Jacobian that is one; 10:
-        # rounding changes altogether, by about its own size
+        # 1e-9: far above rounding of q, and far too small to change a regular Jacobian; 10:
+        # rounding changes completely, by about its own size
         moved = q + 1e-9 * sizes.typical * np.random.default_rng(0).uniform(0.5, 1.0, q.size)
         if np.abs(J).max() <= 10 * np.abs(np.array(self._undriven(moved, ρ)) - J).max():
             raise ModelError(
@@ -287,7 +290,7 @@ class InitialStateSolver(Assembly):
             )
 
     def _moving(self, jacobian: ca.DM) -> str:
-        """Coordinates that can still move, for messages."""
+        """Name coordinates that can still move, for messages."""
         motion = mobility(jacobian)
         order = np.argsort(-motion)[:3]
         names = [
@@ -296,7 +299,7 @@ class InitialStateSolver(Assembly):
         return ", ".join(dict.fromkeys(map(self._described, names)))
 
     def _described(self, coordinate: str) -> str:
-        """A coordinate for messages: directions of a body stand for its orientation."""
+        """Describe a coordinate for messages: directions of a body represent its orientation."""
         body, *rest = coordinate.rsplit(".", 2)
         if len(rest) == 2 and rest[0] in ("u", "v", "w") and body in self.model.bodies:
             return f"the {'angle' if self.model.dimension == 2 else 'orientation'} of {body!r}"
@@ -341,5 +344,7 @@ class InitialStateSolver(Assembly):
 
 
 def _seeds(count: int, indices: list[int]) -> np.ndarray:
-    """Derivatives of all parameters with respect to the chosen ones: columns of the identity."""
+    """Return derivatives of all parameters with respect to those at `indices`: columns of the
+    identity.
+    """
     return np.eye(count)[:, indices]

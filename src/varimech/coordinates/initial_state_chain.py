@@ -1,13 +1,13 @@
-"""The start as a chain of stages, so that it can run, and be differentiated, in generated code from
-a start found before.
+"""The initial state as a chain of stages, executed and differentiated in generated code, starting
+from a known initial state.
 
-    positions      Φ(q, ρ) = 0,  D(q, ρ) = 0         from a guess: the start for other parameter values
+    positions      Φ(q, ρ) = 0,  D(q, ρ) = 0         guess: those for other parameter values
     velocities     Φ̇ = 0,  Ḋ = 0
     accelerations  M q̈ + Φ_qᵀ λ = Q,  Φ̈ = 0
 
-For constraints that are independent of each other; `start.py` has the general case and finds the
-first start of all. `moving_chain` has the first two lines only, for those who find accelerations by
-other means.
+For independent constraints; `initial_state.py` contains the general case and computes the first
+initial state. `moving_chain` contains the first two lines only, for callers that compute
+accelerations by other means.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .dynamics import Dynamics
 
 
 def start_chain(dynamics: Dynamics, *, remember: bool = False) -> Chain:
-    """(q near the start; α, ρ, t) → consistent q, q̇, q̈, λ at t = 0; and q̈ once more for
-    integrators that remember an acceleration.
+    """Return the chain (guess of q; α, ρ, t) → consistent q, q̇, q̈, λ at t = 0; followed by q̈
+    again for integrators with a memory of an acceleration.
     """
     e = dynamics
     moving = moving_chain(e, e.mass)
@@ -57,10 +57,10 @@ def start_chain(dynamics: Dynamics, *, remember: bool = False) -> Chain:
 
 
 def moving_chain(dynamics: Dynamics, metric: SX) -> Chain:
-    """(q near the start; α, ρ, t) → consistent q, q̇ at t = 0, by corrections that are smallest in
-    a metric.
+    """Return the chain (guess of q; α, ρ, t) → consistent q, q̇ at t = 0, by corrections that are
+    minimal in a metric.
     """
-    # two passes: it runs once, and initial values are met to the last digit
+    # two passes: it runs once, and satisfies initial values to the last digit
     e, saddle = dynamics, Saddle(regular=True, passes=2)
     n = e.q.numel()
     guess = SX.sym("guess", n)

@@ -8,13 +8,14 @@ are
     μ_B = x − C μ_D,     x from J_Bᵀ x = u,     any μ_D;
 
 so the null space of Jᵀ is known, Z = (−C; 1), and the smallest solution is  μ − Z (Zᵀ N Z)⁻¹ Zᵀ N
-μ. Nothing is regularised that is not singular; a null space that were found by regularisation with
-a small ε would amplify rounding by 1/ε.
+μ. Only singular systems are regularised; a null space computed by regularisation with a small ε
+would
+amplify rounding by 1/ε.
 
 Whether D depends on B is decided once, at one position, and may change: at other values of
-parameters, or after a start at a singular position. Therefore the part of J_D that B does not have,
-E = J_Dᵀ − J_Bᵀ C, takes part through S = Eᵀ W E: directions of D with S ≫ η are equations of their
-own, those with S ≪ η are redundant. Without D this is the normal equation of B alone.
+parameters, or after a start at a singular position. Therefore the part of J_D outside the span of
+B, E = J_Dᵀ − J_Bᵀ C, enters through S = Eᵀ W E: directions of D with S ≫ η are independent
+equations, those with S ≪ η are redundant. Without D this is the normal equation of B alone.
 """
 
 from __future__ import annotations
@@ -32,17 +33,19 @@ from .linear import DENSE
 from .sparse_factors import SparseFactors
 
 RELATIVE_REGULARISATION = 1e-9
-"""Keeps J W Jᵀ regular at singular positions; two refinements remove its effect elsewhere."""
+"""Regularisation that keeps J W Jᵀ regular at singular positions; two refinements remove its effect
+elsewhere.
+"""
 NOTHING = 1e-30
-"""What is added where constraints may depend on nothing."""
+"""Term added where constraints may depend on nothing, which avoids a division by zero."""
 TILT = 1e-9
-"""η: the square of the sine (3e-5) between an equation and those it depends on at which it counts
-as half redundant. Constraints hold far better than that in any run, so that S is about 1e-18 or
-less where they are redundant.
+"""η: the square of the sine (3e-5) between an equation and the span of others at which it counts as
+half redundant. Constraints are satisfied far better than that in any run, so that S is about 1e-18
+or less where they are redundant.
 """
 SLIGHT = 1e-12
-"""Share of a multiplier's own square in the norm: it decides where multipliers make neither force
-nor torque.
+"""Share of a multiplier's own square in the norm: it determines multipliers that contribute neither
+force nor torque.
 """
 RANK = 1e-7
 """Rows that leave the span of others by less than this sine depend on them, at an assembled
@@ -57,14 +60,14 @@ class Balance:
     J: SX
     u: SX
     weights: SX
-    """Diagonal of W, in which what stays unbalanced is measured."""
+    """Diagonal of W, the metric of unbalanced wrenches."""
     strengths: SX
-    """The square of what a unit of each multiplier is."""
+    """Square of the load (force, or torque over ℓ) of a unit of each multiplier."""
     metric: list[SX]
     """Blocks of N."""
 
     def solve(self, dependent: list[int]) -> SX:
-        """μ, with the rows that depend on others at most positions."""
+        """Solve for μ, given the rows that depend on others at most positions."""
         J, u, W = self.J, self.u, ca.diag(self.weights)
         independent = [k for k in range(J.shape[0]) if k not in set(dependent)]
         J_B, J_D = J[independent, :], J[dependent, :]
@@ -88,8 +91,8 @@ class Balance:
         return μ - Z @ within.solve(NZ.T @ μ)
 
     def _balanced(self, J: SX, rows: list[int], right: SX) -> SX:
-        """x with Jᵀ x = right for some rows of J, by regularised normal equations, refined: exact
-        where these are independent.
+        """Solve Jᵀ x = right for some rows of J, by regularised normal equations with refinement:
+        exact where the rows are independent.
         """
         weighed = J @ ca.diag(self.weights)
         normal, b = weighed @ J.T, ca.densify(weighed @ right)
@@ -111,8 +114,8 @@ class Balance:
 
 
 def _filtered(S: SX, b: SX) -> tuple[SX, SX]:
-    """S⁺ b and 1 − S⁺ S for a symmetric matrix S, whose eigenvalues far below η count as zero: one
-    refinement of (S² + η²)⁻¹ S.
+    """Compute S⁺ b and 1 − S⁺ S for a symmetric matrix S, whose eigenvalues far below η count as
+    zero: one refinement of (S² + η²)⁻¹ S.
     """
     d = S.shape[0]
     inverse = Factorisation(ca.densify(S @ S) / TILT**2 + SX.eye(d), symmetric=True)
@@ -124,8 +127,8 @@ def _filtered(S: SX, b: SX) -> tuple[SX, SX]:
 
 
 def dependencies(scaled: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
-    """Independent rows B of a matrix, the others D, and C with  J_D ≈ Cᵀ J_B; by Householder
-    reflections with pivoting, or by sparse factors where it is large and clear.
+    """Return independent rows B of a matrix, the others D, and C with  J_D ≈ Cᵀ J_B; by Householder
+    reflections with pivoting, or by sparse factors where the matrix is large and its rank clear.
     """
     from scipy.linalg import qr, solve_triangular
     from scipy.sparse import csc_matrix

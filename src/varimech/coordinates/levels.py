@@ -1,4 +1,4 @@
-"""The lines of the system that a start solves, and their derivatives; see start.py."""
+"""Lines of the system of an initial state, and their derivatives; see initial_state.py."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .linear import column, product, solution, weighed_solution
 
 SMALL = 1e-6
 """Share of the terms of an equation by which a parameter changes it noticeably; far above rounding
-(1e-16), far below what breaks a loop.
+(1e-16), far below changes that break a loop.
 """
 
 
 class Level:
-    """One line of the system above: residuals F in unknowns x, given what came before; `weighed`
-    where it is that of motion.
+    """One line of the system: residuals F in unknowns x, as functions of earlier unknowns;
+    `weighed` for the line of the equations of motion.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Level:
 
     @cached_property
     def jacobian(self) -> ca.Function:
-        """F_x."""
+        """Jacobian F_x."""
         return ca.Function("F_x", self._inputs, [ca.jacobian(self._F, self._unknowns)])
 
     @cached_property
@@ -45,7 +45,7 @@ class Level:
     def _solved(
         self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, right: np.ndarray
     ) -> np.ndarray:
-        """Of F_x y = right."""
+        """Solve F_x y = right."""
         if self._weighed:
             M, Φ_q = self._motion(x, earlier, ρ)
             return weighed_solution(M, Φ_q, right)
@@ -53,26 +53,28 @@ class Level:
 
     @cached_property
     def partials(self) -> ca.Function:
-        """F_earlier and F_ρ."""
+        """Jacobians F_earlier and F_ρ."""
         _, earlier, ρ = self._inputs
         return ca.Function("F_p", self._inputs, [ca.jacobian(self._F, ca.vertcat(earlier, ρ))])
 
     def solve_linear(self, size: int, earlier: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-        """The unknowns, where F is linear in them."""
+        """Solve for the unknowns, where F is linear in them."""
         zero = np.zeros(size)
         return self._solved(zero, earlier, ρ, -column(self.residuals(zero, earlier, ρ)))
 
     def sensitivity(
-        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, given: np.ndarray
+        self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray, input_derivatives: np.ndarray
     ) -> np.ndarray:
-        """x' from the derivatives of what came before and of ρ (`given`, one column a
+        """Compute x' from derivatives of the earlier unknowns and of ρ (`input_derivatives`, one column per
         parameter).
         """
-        return self._solved(x, earlier, ρ, product(-self.partials(x, earlier, ρ), given))
+        return self._solved(
+            x, earlier, ρ, product(-self.partials(x, earlier, ρ), input_derivatives)
+        )
 
     @cached_property
     def curvature(self) -> ca.Function:
-        """(x, earlier, ρ, u') → (F_u u')_u for u = (x, earlier, ρ)."""
+        """Function (x, earlier, ρ, u') → (F_u u')_u for u = (x, earlier, ρ)."""
         return _curvature(self._F, self._inputs)
 
     def second(
@@ -84,11 +86,12 @@ class Level:
         derivatives: np.ndarray,
         earlier_second: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """x'' from  F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,  u = (x, earlier, ρ), and
-        what it leaves of it.
+        """Solve  F_x x'' + F_earlier earlier'' + (F_u u')_u u_k = 0,  u = (x, earlier, ρ), for x''.
 
         Args:
-            x, earlier, ρ: u.
+            x: part of u.
+            earlier: part of u.
+            ρ: part of u.
             along: u', its derivative in one direction of the parameters.
             derivatives: u_k, its derivatives with respect to parameters, one column each.
             earlier_second: earlier'', the derivatives of `along` with respect to the same
@@ -96,7 +99,7 @@ class Level:
 
         Returns:
             x'', and the residual of each equation as a share of the largest sum of absolute terms,
-            both with a column a parameter.
+            both with one column per parameter.
         """
         F_x, F_e = (
             self.jacobian(x, earlier, ρ),
@@ -118,21 +121,24 @@ class Level:
         earlier: np.ndarray,
         ρ: np.ndarray,
         derivatives: np.ndarray,
-        given: np.ndarray,
+        input_derivatives: np.ndarray,
     ) -> np.ndarray:
-        """What x' leaves of F' = 0, (equation, parameter), as a share of what parameters change of
-        F.
+        """Return the residual of F' = 0 for x' = `derivatives`, (equation, parameter), as a share
+        of the change of F due to the parameter.
         """
-        changed = product(self.partials(x, earlier, ρ), given)
+        changed = product(self.partials(x, earlier, ρ), input_derivatives)
         left = np.abs(product(self.jacobian(x, earlier, ρ), derivatives) + changed)
         sizes = np.abs(changed).max(axis=0, initial=0.0)
         return np.asarray(
-            left / np.maximum(sizes, self._rounding(x, earlier, ρ) * _relative(given[-ρ.size :], ρ))
+            left
+            / np.maximum(
+                sizes, self._rounding(x, earlier, ρ) * _relative(input_derivatives[-ρ.size :], ρ)
+            )
         )
 
     def _rounding(self, x: np.ndarray, earlier: np.ndarray, ρ: np.ndarray) -> float:
-        """A small share of the largest sum of absolute terms of F: relative changes by less than
-        that may be rounding alone.
+        """Return a small share of the largest sum of absolute terms of F: smaller relative changes
+        may be rounding alone.
         """
         F_x, F_e = (ca.fabs(f(x, earlier, ρ)) for f in (self.jacobian, self.partials))
         terms = product(F_x, np.abs(x)) + product(F_e[:, : earlier.size], np.abs(earlier))
@@ -140,7 +146,7 @@ class Level:
 
 
 class Explicit:
-    """A quantity given by an expression of what came before."""
+    """A quantity defined by an expression of earlier unknowns."""
 
     def __init__(self, expression: SX, earlier: SX, ρ: SX, t: SX):
         self._value, self._inputs = ca.densify(ca.substitute(expression, t, 0)), [earlier, ρ]
@@ -151,12 +157,12 @@ class Explicit:
 
     @cached_property
     def curvature(self) -> ca.Function:
-        """(earlier, ρ, u') → (V_u u')_u for u = (earlier, ρ)."""
+        """Function (earlier, ρ, u') → (V_u u')_u for u = (earlier, ρ)."""
         return _curvature(self._value, self._inputs)
 
 
 def _curvature(expression: SX, inputs: list[SX]) -> ca.Function:
-    """(inputs…, u') → (F_u u')_u, u being all inputs in one vector."""
+    """Compile (inputs…, u') → (F_u u')_u, where u contains all inputs in one vector."""
     u = ca.vertcat(*inputs)
     along = SX.sym("u'", u.numel())
     return ca.Function(
@@ -165,7 +171,7 @@ def _curvature(expression: SX, inputs: list[SX]) -> ca.Function:
 
 
 def _relative(ρ_: np.ndarray, ρ: np.ndarray) -> np.ndarray:
-    """The largest relative change of a parameter in each column of changes of ρ."""
+    """Return the largest relative change of a parameter in each column of changes of ρ."""
     return (
         np.asarray(np.abs(ρ_ / np.where(ρ != 0, ρ, 1.0)[:, None]).max(axis=0, initial=0.0)) + TINY
     )

@@ -1,7 +1,8 @@
-"""Linear systems of a start: small ones by singular values, large ones by sparse factors.
+"""Linear systems of an initial state: small ones solved by singular values, large ones by sparse
+factors.
 
-Large matrices that sparse factors cannot judge, because a singular value is close to the limit of
-rank, are left to singular values, too.
+Large matrices whose rank sparse factors cannot determine, because a singular value is close to the
+limit of rank, are solved by singular values, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..core.coordinate_scales import TINY
 
 RANK = 1e-9
 """Singular values below this share of the largest count as zero: between rounding (1e-15 times the
-condition of a Jacobian, some 1e4) and the least that mechanisms have, except at singular positions.
+condition of a Jacobian, some 1e4) and the smallest of mechanisms, except at singular positions.
 """
 DENSE = 150
 """Rows or columns up to which dense matrices are faster, and SciPy need not be loaded."""
@@ -35,8 +36,8 @@ def independent(A: ca.DM, smallest: float) -> bool:
 
 
 def solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
-    """Of A x = b, for any number of columns; the shortest one of least squares where A is not
-    regular.
+    """Solve A x = b, for any number of columns; by the shortest solution of least squares where A
+    is not regular.
     """
     factors = _factors(A)
     if A.shape[0] == A.shape[1] > DENSE:
@@ -47,11 +48,12 @@ def solution(A: ca.DM, b: np.ndarray) -> np.ndarray:
 
 
 def weighed_solution(M: ca.DM, Φ_q: ca.DM, b: np.ndarray) -> np.ndarray:
-    """A solution (a, w) of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever sizes masses have.
+    """Return a solution (a, w) of A x = b with A = [[M, Φ_qᵀ Φ_q], [Φ_q, 0]], whatever the sizes of
+    masses.
 
-    Found from M a + Φ_qᵀ λ, Φ_q a and then Φ_q w = λ, which is not as ill-conditioned as Φ_qᵀ Φ_q:
-    motions are measured by √M, forces by what they move. Coordinates without mass, and constraints
-    that say nothing, may have a rounding of it.
+    Computed from M a + Φ_qᵀ λ, Φ_q a and then Φ_q w = λ, which is not as ill-conditioned as Φ_qᵀ
+    Φ_q: motions are scaled by √M, forces by the masses that they move. Coordinates without mass,
+    and constraints without effect, may contain rounding.
     """
     masses = np.array(ca.diag(M)).ravel()
     heaviest = masses.max(initial=0.0)
@@ -71,7 +73,7 @@ def weighed_solution(M: ca.DM, Φ_q: ca.DM, b: np.ndarray) -> np.ndarray:
 
 
 def least_inertia(M: ca.DM, J: ca.DM) -> tuple[float, np.ndarray]:
-    """The smallest inertia of any motion x with J x = 0 and |x| = 1, and that motion."""
+    """Return the smallest inertia of any motion x with J x = 0 and |x| = 1, and that motion."""
     if (factors := _factors(J)) is not None:
         with suppress(ArithmeticError, RuntimeError):  # singular: nothing moves
             inertia, motion = factors.least_inertia(M)
@@ -83,7 +85,7 @@ def least_inertia(M: ca.DM, J: ca.DM) -> tuple[float, np.ndarray]:
 
 
 def mobility(A: ca.DM) -> np.ndarray:
-    """How far each unknown can go in solutions of A x = 0 with |x| = 1."""
+    """Return the largest value of each unknown in solutions of A x = 0 with |x| = 1."""
     if (factors := _factors(A)) is not None:
         with suppress(ArithmeticError):
             return np.asarray(np.linalg.norm(factors.null_space(), axis=1))
@@ -91,24 +93,26 @@ def mobility(A: ca.DM) -> np.ndarray:
 
 
 def column(value: ca.DM) -> np.ndarray:
-    """The entries of a CasADi column."""
+    """Return the entries of a CasADi column."""
     return np.array(value).ravel()
 
 
 def product(A: ca.DM, B: np.ndarray) -> np.ndarray:
-    """A B; 10: derivatives have some times the rows and columns of the Jacobian."""
+    """Compute A B. The factor 10: derivatives have several times the rows and columns of the
+    Jacobian.
+    """
     return np.asarray((A.sparse() if A.numel() > 10 * DENSE**2 else np.array(A)) @ B)
 
 
 def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The shortest solution of A x ≈ b."""
+    """Return the shortest solution of A x ≈ b."""
     if A.shape[0] == 0:
         return np.zeros((A.shape[1], *b.shape[1:]))
     return np.linalg.lstsq(A, b, rcond=RANK)[0]
 
 
 def rank_of(A: ca.DM) -> int:
-    """Number of independent rows."""
+    """Return the number of independent rows."""
     if 0 in A.shape:
         return 0
     if (factors := _factors(A)) is not None:
@@ -119,7 +123,7 @@ def rank_of(A: ca.DM) -> int:
 
 
 def _factors(A: ca.DM) -> Any:
-    """Sparse factors of a large matrix; None where singular values have to decide."""
+    """Factorise a large matrix; None where singular values have to be used."""
     if max(A.shape) <= DENSE:
         return None
     from .sparse_factors import factors_of

@@ -2,15 +2,15 @@
 coincide.
 
 Each body has a basis: an origin point X₀ and one (plane) or three (space) vectors b, either
-differences X_k − X₀ to other points or vectors in their own right. With the constant local
-components S of these vectors the body's frame is linear in them,
+differences X_k − X₀ to other points or separate vectors. With the constant local components S of
+these vectors the body's frame is linear in them,
 
     R = B S⁻¹,     o = X₀ − R s₀,
 
 so the mass matrix is constant, and rigidity is quadratic:  bᵢ·bⱼ − dᵢ·dⱼ = 0  (d: local vectors;
 scaled to units of length). Points and axes that a joint makes coincide are one node, used by both
 bodies, so that such a joint needs no equation at all. A node beyond a body's basis is a linear
-combination of it and is eliminated; only where elimination would run in a circle is it kept as an
+combination of it and is eliminated; only where elimination would be circular is it kept as an
 equation.
 
 J. García de Jalón and E. Bayo, Kinematic and Dynamic Simulation of Multibody Systems, Springer
@@ -41,14 +41,14 @@ from .natural_nodes import Basis, Node, Nodes
 from .own_coordinates import DeclaredCoordinates, OwnCoordinates, typical_mass
 
 DISTURBANCE = 1e-3
-"""Relative change of parameters that shows whether two expressions of them are equal: large beside
-rounding, small for the mechanism.
+"""Relative change of parameters that shows whether two expressions of them are equal: large
+compared with rounding, small for the mechanism.
 """
 
 
 def natural_equations(model: ModelData, counted: Sequence[str] = ()) -> Equations:
-    """The equations of motion of a model in natural coordinates, with further ones for named angles
-    that count turns.
+    """Derive the equations of motion of a model in natural coordinates, with additional coordinates
+    for named angles that count turns.
     """
     check_connected(model)
     return _Builder(model).equations(counted)
@@ -66,15 +66,15 @@ class _Builder:
             constraints.setdefault(block.name, []).append(block)
         t, declared = SX.sym("t"), DeclaredCoordinates(self.model)
         forced = angles_of_forces(self.model, self.q, self.v, self.frames, t, declared)
-        names, given = counted_names(self.model, [*forced, *counted]), GivenAngles(self.model)
+        names, prescribed = counted_names(self.model, [*forced, *counted]), GivenAngles(self.model)
         needed = bool(declared or names)
         arm = self._arm if needed else 1.0
         mass = typical_mass(self.model, self.frames, self.q, self.v) if needed else 1.0
         own = OwnCoordinates(
-            self.model, declared, names, given, arm=arm, mass=mass, inertia=mass * arm**2
+            self.model, declared, names, prescribed, arm=arm, mass=mass, inertia=mass * arm**2
         )
         q = ca.vertcat(self.q, own.q)
-        given_angles = [a for a in own.angles.values() if a.given is not None]
+        prescribed_angles = [a for a in own.angles.values() if a.given is not None]
         numbered = [node for node in self._nodes.all if node.offset is not None]
         points = np.repeat([node.is_point for node in numbered], self.model.dimension)
         return derive(
@@ -91,8 +91,8 @@ class _Builder:
             given_turns=GivenTurns(
                 q,
                 self.model.parameter_set.vector,
-                tuple(a.θ for a in given_angles),
-                tuple(a.given for a in given_angles if a.given is not None),
+                tuple(a.θ for a in prescribed_angles),
+                tuple(a.given for a in prescribed_angles if a.given is not None),
             ),
             turn_of=own.turn_of,
             sizes=CoordinateScales(np.concatenate([np.zeros(self.q.numel()), own.turn_sizes]), arm)
@@ -103,7 +103,7 @@ class _Builder:
 
     @cached_property
     def _arm(self) -> float:
-        """L, the longest way from the origin of a body to a point of it (m)."""
+        """L, the largest distance from the origin of a body to a point of it (m)."""
         arms = [p.local for b in self.model.moving_bodies for p in self.model.points_of(b).values()]
         return (
             max(
@@ -203,7 +203,7 @@ class _Builder:
                 q[node.offset : node.offset + s.size] = o + s if node.is_point else s
         return q
 
-    # what remains as equations
+    # constraints that remain as equations
 
     def _rigidity(self) -> dict[str, list[Constraint]]:
         blocks: dict[str, list[Constraint]] = {}
@@ -228,8 +228,8 @@ class _Builder:
         return blocks
 
     def _implied(self, basis: Basis, i: int, j: int, product: SX, earlier: set[Body]) -> bool:
-        """Whether a product of two basis vectors is kept by the rigidity of an earlier body, to
-        which all their nodes belong too.
+        """Whether a product of two basis vectors is already constrained by the rigidity of an
+        earlier body, to which all their nodes belong too.
         """
         nodes = {*_vector_key(basis, i), *_vector_key(basis, j)}
         for other in earlier.intersection(*[node.places for node in nodes]):
@@ -240,7 +240,7 @@ class _Builder:
 
     def _equal(self, first: SX, second: SX) -> bool:
         """Whether two expressions of parameters have equal values at nominal and at other values of
-        these.
+        the parameters.
         """
         numbers = self.model.parameter_set
         shares = np.random.default_rng(0).uniform(
@@ -258,7 +258,7 @@ class _Builder:
         counts: Counter[str] = Counter()
         for node, body, local in self._nodes.kept:
             name = f"joint {node.joints[0] if node.joints else node.label} on {body.name}"
-            counts[name] += 1  # a slider has two directions, say
+            counts[name] += 1  # a slider has two directions, for example
             label = f"{name} ({counts[name]})" if counts[name] > 1 else name
             residuals = self._at(node, body, local) - self._node_value(node, False)
             blocks.append(Constraint(label, residuals, tuple(node.joints)))
@@ -278,21 +278,21 @@ class _Builder:
 
 @traced
 def _frame_of(X0: SX, B: SX, Ẋ0: SX, Ḃ: SX, s0: SX, S: SX) -> tuple[SX, SX, SX, SX]:
-    """o, R and their rates from the basis, its rate, and the local components of both."""
+    """Return o, R and their rates from the basis, its rate, and the local components of both."""
     R, Ṙ = _rotation(B, S), _rotation(Ḃ, S)
     return X0 - R @ s0, R, Ẋ0 - Ṙ @ s0, Ṙ
 
 
 @traced
 def _rigid(bᵢ: SX, bⱼ: SX, dᵢ: SX, dⱼ: SX, share: SX) -> SX:
-    """bᵢ·bⱼ − dᵢ·dⱼ, scaled to a length."""
+    """Return bᵢ·bⱼ − dᵢ·dⱼ, scaled to a length."""
     return (ca.dot(bᵢ, bⱼ) - ca.dot(dᵢ, dⱼ)) * (
         share / ca.sqrt(ca.sqrt(ca.sumsqr(dᵢ) * ca.sumsqr(dⱼ)))
     )
 
 
 def _rotation(B: SX, S: SX) -> SX:
-    """R = B S⁻¹; in the plane from one vector b and its local components d."""
+    """Return R = B S⁻¹; in the plane from one vector b and its local components d."""
     if S.shape[0] == 3:
         return B @ ca.inv(S)
     b, d = B, S
@@ -308,7 +308,7 @@ def _vector_key(basis: Basis, k: int) -> tuple[Node, ...]:
 
 
 def _local_vector(nodes: tuple[Node, ...], body: Body) -> SX:
-    """A vector, or the difference of two points, in local components of a body."""
+    """Return a vector, or the difference of two points, in local components of a body."""
     first, *second = [node.places[body] for node in nodes]
     return second[0] - first if second else first
 

@@ -1,5 +1,5 @@
-"""The nodes of natural coordinates: which points and vectors of the bodies coincide, which of them
-carry a body, which follow from others.
+"""Nodes of natural coordinates: which points and vectors of the bodies coincide, which form the
+basis of a body, and which are derived from others.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ basis stays below 20, and points of slender bodies still qualify.
 
 @dataclass(eq=False)
 class Node:
-    """A point or vector: constant (on the ground), free (with coordinates of its own) or derived
-    from a body's basis.
+    """A point or vector: constant (on the ground), free (with its own coordinates) or derived from
+    a body's basis.
     """
 
     is_point: bool
@@ -35,7 +35,7 @@ class Node:
     joints: list[str] = field(default_factory=list)
     derived_from: Body | None = None
     offset: int | None = None
-    """Where its coordinates start in q, if it is free."""
+    """Index in q at which its coordinates begin, if it is free."""
 
     @property
     def constant(self) -> bool:
@@ -45,8 +45,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Basis:
-    """The nodes that carry a body: an origin and vectors (a point stands for its difference to the
-    origin).
+    """The nodes that form the basis of a body: an origin and vectors (a point represents its
+    difference from the origin).
     """
 
     origin: Node
@@ -62,7 +62,7 @@ class Nodes:
         self.of: dict[Body, list[Node]] = {body: [] for body in model.bodies.values()}
         self.bases: dict[RigidBody, Basis] = {}
         self.kept: list[tuple[Node, Body, SX]] = []
-        """Where a node is on a body, as far as that remains as an equation."""
+        """Positions of nodes on bodies that remain as equations."""
         self._nodes_at: dict[tuple[bool, Body, bytes], list[Node]] = {}
         self._share()
         for body in model.moving_bodies:
@@ -73,12 +73,12 @@ class Nodes:
         self._eliminate()
 
     def value(self, local: SX) -> np.ndarray:
-        """Nominal value of local components."""
+        """Return the nominal value of local components."""
         if id(local) not in self._values:
             return self._model.parameter_set.evaluate(local).ravel()
         return self._values[id(local)]
 
-    # which points and vectors coincide
+    # merging of points and vectors that coincide
 
     def _share(self) -> None:
         shares = [
@@ -134,13 +134,13 @@ class Nodes:
         return next((node for node in spot if _same(node.places[body], local)), None)
 
     def _spot(self, is_point: bool, body: Body, local: SX) -> tuple[bool, Body, bytes]:
-        """What nodes have in common that could be one: equal expressions have equal values."""
+        """Key of nodes that may coincide: equal expressions have equal values."""
         return is_point, body, self.value(local).tobytes()
 
-    # which of them carry a body
+    # selection of the basis of a body
 
     def _give_nodes(self, beam: Beam) -> None:
-        """A beam's points each need a node; some have one that they share."""
+        """Create a node for each point of a beam that shares none with another body."""
         shared = {id(n.places[beam]) for n in self.of[beam]}
         for point in beam.nodes:
             if id(point.local) not in shared:
@@ -157,8 +157,8 @@ class Nodes:
         }
         chosen: list[Node] = []
         span: list[np.ndarray] = []
-        wanted = 1 if body.dimension == 2 else 3
-        while len(chosen) < wanted:
+        dimension_of_basis = 1 if body.dimension == 2 else 3
+        while len(chosen) < dimension_of_basis:
             node, rest = max(
                 ((n, _outside(d, span)) for n, d in candidates.items() if n not in chosen),
                 key=lambda item: (
@@ -188,14 +188,14 @@ class Nodes:
         return node
 
     def _evaluate(self, locals_: list[SX]) -> None:
-        """Numerical values of local components, at one stroke; the expressions are kept, so that
-        each is known by its identity.
+        """Evaluate local components, all at once; the expressions are kept alive, so that each is
+        identified by its `id`.
         """
         self._locals = {id(local): local for local in locals_}
         values = self._model.parameter_set.evaluate_all(list(self._locals.values()))
         self._values = {key: x.ravel() for key, x in zip(self._locals, values, strict=True)}
 
-    # which of them follow from others
+    # elimination of nodes that follow from others
 
     def _eliminate(self) -> None:
         for body, basis in self.bases.items():
@@ -220,7 +220,9 @@ class Nodes:
 
 
 def _outside(vector: np.ndarray, span: list[np.ndarray]) -> np.ndarray:
-    """The part of a direction outside the span of orthonormal vectors; zero for a zero vector."""
+    """Return the part of a direction outside the span of orthonormal vectors; zero for a zero
+    vector.
+    """
     length = float(np.linalg.norm(vector))
     rest = vector / length if length > 0 else np.zeros_like(vector)
     for unit in span:

@@ -1,4 +1,4 @@
-"""Coordinates that belong to no body, at the end of q: those that elements own, and angles that
+"""Coordinates that belong to no body, at the end of q: coordinates of elements, and angles that
 count turns.
 """
 
@@ -22,7 +22,7 @@ from .guess import Pose
 
 
 class DeclaredCoordinates:
-    """Coordinates that elements own, in symbols of the size of one."""
+    """Coordinates of elements, in symbols of size one."""
 
     def __init__(self, model: ModelData):
         self.coordinates: list[OwnCoordinate] = model.own_coordinates
@@ -31,7 +31,9 @@ class DeclaredCoordinates:
             c.name: c.size * (self.v if c.order == 1 else self.q)[k]
             for k, c in enumerate(self.coordinates)
         }
-        """What elements, objectives and results see, by name: ẏ of first-order ones."""
+        """States as elements, objectives and results see them, by name: ẏ for first-order
+        coordinates.
+        """
 
     def __bool__(self) -> bool:
         return bool(self.coordinates)
@@ -39,17 +41,17 @@ class DeclaredCoordinates:
 
 @dataclass(frozen=True)
 class OwnCondition(InitialCondition):
-    """The initial value of a coordinate that an element owns."""
+    """The initial value of a coordinate of an element."""
 
     off: SX
     rate_off: SX
 
     def deviation(self, frames: Frames) -> SX:
-        """Difference from the initial value."""
+        """Return the difference from the initial value."""
         return self.off
 
     def rate_deviation(self, frames: Frames) -> SX:
-        """Difference from the initial rate."""
+        """Return the difference from the initial rate."""
         return self.rate_off
 
 
@@ -58,12 +60,12 @@ class OwnCoordinates:
 
     Args:
         model: the mechanism.
-        declared: what its elements own.
+        declared: coordinates that its elements declare.
         names: bodies and joints whose angles need a coordinate to count turns.
-        given: angles at t = 0.
-        arm: L, by which constraints of angles are scaled (m).
-        mass: the size of the masses that the other coordinates have.
-        inertia: μ, that of the inertias of angles (kg·m²).
+        given: prescribed angles at t = 0.
+        arm: L, the length that scales constraints of angles (m).
+        mass: typical mass of the other coordinates.
+        inertia: μ, the typical inertia of angles (kg·m²).
     """
 
     def __init__(
@@ -87,7 +89,7 @@ class OwnCoordinates:
 
     @property
     def names(self) -> list[str]:
-        """One for each coordinate."""
+        """Name of each coordinate."""
         return [
             *[f"state {c.name!r}" for c in self._declared.coordinates],
             *[f"angle of {name!r}" for name in self.angles],
@@ -95,7 +97,9 @@ class OwnCoordinates:
 
     @property
     def turn_sizes(self) -> np.ndarray:
-        """See `Sizes.turns`: of first-order ones only the rate counts."""
+        """Sizes as in `CoordinateScales.turns`; infinite for first-order coordinates, of which only
+        the rate counts.
+        """
         declared = [np.inf if c.order == 1 else 1.0 for c in self._declared.coordinates]
         return np.array([*declared, *[1.0 for _ in self.angles]])
 
@@ -105,29 +109,29 @@ class OwnCoordinates:
         return sum(c.order == 1 for c in self._declared.coordinates)
 
     def state_equation(self, name: str, rate: SX) -> tuple[SX, tuple[SX, SX]]:
-        """Kinetic energy, and a pair (rate, effort), by which a first-order state changes at a
-        rate.
+        """Return the kinetic energy, and a pair (rate, effort), that make a first-order state
+        change at `rate`.
         """
         k = list(self.states).index(name)
         ẏ, size = self._declared.v[k], self._declared.coordinates[k].size
         return self.mass * ẏ**2 / 2, (ẏ, self.mass * rate / size)
 
     def slack(self, name: str) -> tuple[SX, SX]:
-        """A slack and its rate."""
+        """Return a slack and its rate."""
         k = list(self.states).index(name)
         return self._declared.q[k], self._declared.v[k]
 
     def ties(self, frames: Frames) -> list[Element]:
-        """What ties angles to the frames of the bodies."""
+        """Return the elements that constrain angles to the frames of the bodies."""
         return [a.element(frames, self._arm, self._inertia) for a in self.angles.values()]
 
     def turn_of(self, turn: Turn) -> SX | None:
-        """The coordinate of an angle that an initial condition gives."""
+        """Return the coordinate of an angle that an initial condition prescribes."""
         return next((a.θ for a in self.angles.values() if a.initial is turn), None)
 
     @property
     def conditions(self) -> list[OwnCondition]:
-        """Their initial conditions."""
+        """Initial conditions of the declared coordinates."""
         conditions = []
         for k, c in enumerate(self._declared.coordinates):
             if c.initial is None:
@@ -141,7 +145,7 @@ class OwnCoordinates:
         return conditions
 
     def from_poses(self, poses: Mapping[Body, Pose]) -> np.ndarray:
-        """A first guess: angles between bodies at these poses, in (−π, π]."""
+        """Return an initial guess: angles between bodies at these poses, in (−π, π]."""
         values = np.zeros(self._declared.q.numel() + len(self.angles))
         numbers = self._model.parameter_set
         for k, c in enumerate(self._declared.coordinates):
@@ -159,7 +163,7 @@ class OwnCoordinates:
 
 
 def typical_mass(model: ModelData, frames: Frames, q: SX, v: SX) -> float:
-    """The mean mass of coordinates: 2 T / n for rates of ±1, at any place."""
+    """Return the mean mass of coordinates: 2 T / n for rates of ±1, at a random position."""
     kinetic = model.kinetic_energy(frames)
     rng, n = np.random.default_rng(0), q.numel()
     values = (rng.uniform(-1.0, 1.0, n), rng.choice([-1.0, 1.0], n), model.parameter_set.nominal)

@@ -1,5 +1,5 @@
-"""Penalty factors of all start conditions (the constraints, then what is given beside them), to be
-kept for a whole run; see `Saddle`.
+"""Penalty factors of all rows of the initial state (constraints, then initial conditions), kept
+constant for a whole run; see `Saddle`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .element_types import position_writer
 
 
 def penalty_function(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
-    """(q, ρ, t) → α."""
+    """Compile the penalty factors (q, ρ, t) → α."""
     e = dynamics
     α = saddle.penalty(e.start_jacobian, ca.diag(e.mass))
     return ca.Function("penalty", [e.q, e.ρ, e.t], [α])
 
 
 def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
-    """The same for a large system."""
+    """Build a plan that computes the penalty factors of a large system."""
     w = position_writer("penalty", pieces)
     α = Stored(INITIAL_CONDITIONS, w.plan.result(w.size(INITIAL_CONDITIONS)))
     masses, carried, mobility = (
@@ -60,7 +60,7 @@ def penalty_plan(pieces: Pieces[Dynamics], saddle: Saddle) -> Plan:
 
 
 def constant_penalty(dynamics: Dynamics, saddle: Saddle) -> ca.Function:
-    """The same where masses do not matter."""
+    """Compile constant penalty factors, for formulations in which masses do not matter."""
     e = dynamics
     return ca.Function(
         "penalty", [e.q, e.ρ, e.t], [saddle.penalty_factor * SX.ones(e.start_positions.numel())]

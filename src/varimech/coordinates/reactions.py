@@ -5,16 +5,16 @@ equations with respect to the body's translations and rotations, the multipliers
 
     Jᵀ μ = applied − inertial,
 
-which depends on frames only, so that every set of coordinates gives the same reactions. Where
-constraints are redundant, their reactions are not determined by rigid-body mechanics; of all that
-balance, those with the smallest
+which depends on frames only, so that every set of coordinates yields the same reactions. Where
+constraints are redundant, their reactions are not determined by rigid-body mechanics; of all
+balanced reactions, those with the smallest
 
     Σ |F|² + |T|²/ℓ²
 
 are reported: F and T are the force and the torque of each joint about its point (of each driver its
 effort), and ℓ² is the mean square of the distances between the joints and the centres of mass of
-their bodies. So they do not depend on units, coordinates, the origin, or the equations by which a
-joint is stated.
+their bodies. So they are independent of units, coordinates, the origin, and the equations of a
+joint.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .least_norm import Balance
 from .twists import Twists, accelerated
 
 Efforts = list[tuple[SX, SX]]
-"""Rates and the efforts at them."""
+"""Pairs of rates and efforts."""
 
 
 class BodyReactions:
-    """Multipliers of all joints and drivers, and the forces they stand for."""
+    """Multipliers of all joints and drivers, and the corresponding forces."""
 
     def __init__(
         self,
@@ -62,16 +62,18 @@ class BodyReactions:
         self._state = state
         self._bodies = model.moving_bodies
         self._twist = Twists(self._bodies, model)
-        things: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
-        rows = {name: thing.residuals(self._twist.frames, t) for name, thing in things.items()}
+        owners: dict[str, Joint | Driver] = {**model.joints, **model.drivers}
+        rows = {name: owner.residuals(self._twist.frames, t) for name, owner in owners.items()}
         self._jacobians = {name: self._twist.jacobian(row, frames) for name, row in rows.items()}
         self._columns: dict[str, SX] = {}
-        """Derivatives of equations of elements with respect to their own coordinates without inertia."""
+        """Derivatives of equations of elements with respect to their own coordinates without
+        inertia.
+        """
         self._angles = AngleSymbols(model)
         self._virtual = State(
             model, self._twist.frames, t, state.rate, counted=self._angles, own=state.states
         )
-        """What elements see in the frames of virtual motions; angles and states are symbols."""
+        """State in the frames of virtual motions; angles and states are symbols."""
         for element in model.forces.values():
             Φ = element.constraints(self._twist.frames, self._virtual)
             J = [self._derivative(Φ, state)] if Φ.numel() else []
@@ -83,7 +85,7 @@ class BodyReactions:
         self.symbols = {
             name: SX.sym(f"μ {name}", J.shape[0]) for name, J in self._jacobians.items()
         }
-        """Multipliers of each joint and driver, as symbols."""
+        """Symbols of the multipliers of each joint and driver."""
         self._multipliers = self.symbols
         unbalanced = of_loads(self._applied(state)) - self._inertial(differentiate)
         everything = self.jacobian
@@ -106,7 +108,7 @@ class BodyReactions:
 
     @property
     def jacobian(self) -> SX:
-        """J."""
+        """Jacobian J."""
         if not self._jacobians:
             return SX(0, self._twist.size)
         own = [self._columns.get(name, SX(J.shape[0], 0)) for name, J in self._jacobians.items()]
@@ -115,14 +117,15 @@ class BodyReactions:
 
     @property
     def of_any_multipliers(self) -> BodyReactions:
-        """The same as functions of `symbols` in place of the multipliers that are reported."""
+        """The reactions as functions of `symbols` in place of the reported multipliers."""
         other = copy(self)
         other._multipliers = self.symbols
         return other
 
     def loads(self, name: str) -> tuple[SX, SX]:
-        """Force and torque over ℓ of a joint or driver as functions of its symbols; a driver, and
-        an end of a beam, has one of them, and other elements act on all bodies together.
+        """Return force, and torque over ℓ, of a joint or driver as functions of its symbols; a
+        driver, and the end of a beam, has only one of the two, and other elements act on all bodies
+        together.
         """
         free, ℓ = self.of_any_multipliers, self.length
         if name in self._model.drivers:
@@ -136,12 +139,12 @@ class BodyReactions:
         return free.force(name), SX(0, 1) if of_beam else free.torque(name) / ℓ
 
     def force(self, joint: str) -> SX:
-        """Force on the second body, global components (N)."""
+        """Return the force on the second body, in global components (N)."""
         wrench = self._wrench(joint)
         return wrench[: self._model.dimension]
 
     def torque(self, joint: str) -> SX:
-        """Torque on the second body about the joint's second point (N·m)."""
+        """Return the torque on the second body about the joint's second point (N·m)."""
         wrench, second = self._wrench(joint), self._model.joints[joint].second
         bodies = self._model.joints[joint].bodies
         beams = [b for b in bodies if isinstance(b, Beam)]
@@ -154,35 +157,35 @@ class BodyReactions:
             ]
             return sum(moments, SX.zeros(1 if self._model.dimension == 2 else 3))
         force, torque = wrench[: self._model.dimension], wrench[self._model.dimension :]
-        # the wrench is taken at the origin of the body that moves
+        # the wrench acts at the origin of the moving body
         body = bodies[0] if second.body.is_ground else second.body
         arm = self._frames[second.body].position(second.local) - self._frames[body].origin
         return torque - wedge(arm, force)
 
     def effort(self, driver: str) -> SX:
-        """Force or torque of a driver along its output, or of another element along the residual
-        of its constraint.
+        """Return the force or torque of a driver along its output, or of another element along the
+        residual of its constraint.
         """
-        if driver not in (known := self._model.effort_units):
-            raise unknown_name("driver", driver, known)
+        if driver not in (units := self._model.effort_units):
+            raise unknown_name("driver", driver, units)
         for force in self._model.forces.values():
             if driver in (names := list(force.effort_names())):
                 return -self._multipliers[force.name][names.index(driver)]
         return -self._multipliers[driver]
 
     def acting(self, element: ForceLaw, point: Point) -> SX:
-        """Force of a spring, damper or contact on the body of one of its points (N): that of the
-        contacts at this point, where it has contacts.
+        """Return the force of a spring, damper or contact on the body of one of its points (N):
+        that of the contacts at this point, if it has contacts.
         """
         span = element.span()
-        if point.body.is_ground:  # what acts there is the reverse of what acts on the other end
+        if point.body.is_ground:  # the force there is opposite to the force at the other end
             if span is None:
                 raise ModelError(f"{element.name!r}: its point {point.label!r} does not move")
             other = span.first if span.second is point else span.second
             return -self.acting(element, other)
         at, state = element.contact_points(), self._state
         rates, efforts = self._efforts(element, state)
-        each = len(efforts) // len(at) if at else 0  # efforts of a contact follow each other
+        each = len(efforts) // len(at) if at else 0  # efforts of a contact are consecutive
         chosen = [k for k, p in enumerate(at) if p is point]
         total = SX.zeros(self._twist.size)
         for j, (rate, effort) in enumerate(zip(rates, efforts, strict=True)):
@@ -206,8 +209,8 @@ class BodyReactions:
         )
 
     def _shown(self, joint: str) -> tuple[Point, int]:
-        """Where a joint's reaction is seen: on its second body, or on the first one, reversed,
-        where that is the ground.
+        """Return the point at which a joint's reaction is reported, and its sign: on the second
+        body, or on the first one, reversed, where the second is the ground.
         """
         first, second = self._model.joints[joint].first, self._model.joints[joint].second
         return (first, 1) if second.body.is_ground else (second, -1)
@@ -228,13 +231,13 @@ class BodyReactions:
 
     @property
     def _weights(self) -> SX:
-        """1 for translations, 1/ℓ² for rotations."""
+        """Diagonal of W: 1 for translations, 1/ℓ² for rotations."""
         turning = ca.DM(self._twist.turning)
         return 1 - turning + turning / self.length**2
 
     @property
     def _strengths(self) -> SX:
-        """The square of the force, or torque over ℓ, that a unit of each multiplier is."""
+        """Square of the force, or torque over ℓ, of a unit of each multiplier."""
         return ca.vertcat(SX(0, 1), *[ca.diag(block) for block in self._metric])
 
     @cached_property
@@ -244,8 +247,8 @@ class BodyReactions:
         return [a.T @ a for a in A]
 
     def _derivative(self, expression: SX, state: State) -> SX:
-        """Derivative of what depends on poses, and on angles that count turns, with respect to
-        translations and rotations.
+        """Return the derivative of an expression of poses, and of angles that count turns, with
+        respect to translations and rotations.
         """
         J = self._twist.jacobian(expression, self._frames)
         turning = self._angles.rate(expression, self._twist.frames)
@@ -254,21 +257,25 @@ class BodyReactions:
         return self._angles.replaced([J], state.angle)[0]
 
     def _tied_columns(self, element: ForceLaw, state: State) -> SX:
-        """Derivatives of an element's equations with respect to coordinates that they tie."""
+        """Return derivatives of an element's equations with respect to the coordinates that they
+        constrain.
+        """
         Φ, rows = element.constraints(self._frames, state), element.velocity_rows
         tied = [ca.symvar(state.state(c.name)) for c in element.coordinates() if c.is_tied]
         symbols = ca.vertcat(SX(0, 1), *[symbol for each in tied for symbol in each])
         return ca.vertcat(ca.jacobian(Φ, symbols), SX(rows, symbols.numel()))
 
     def _rate_derivative(self, element: ForceLaw, state: State) -> SX:
-        """The same of rates that an element constrains; time derivatives are those of translations
-        and rotations.
+        """Return derivatives of the rates that an element constrains with respect to rates of
+        translations and rotations.
         """
         Ψ = element.velocity_constraints(self._twist.frames, self._moving(state))
         return self._angles.replaced([self._twist.rate_jacobian(Ψ, self._frames)], state.angle)[0]
 
     def _moving(self, state: State) -> State:
-        """What elements see where time derivatives are those of translations and rotations."""
+        """Return the state seen by elements where time derivatives are those of translations and
+        rotations.
+        """
         moving = self._twist.frames
         return State(
             self._model,
@@ -280,18 +287,18 @@ class BodyReactions:
         )
 
     def _inertial(self, differentiate: Callable[[SX], SX]) -> SX:
-        """∫ r̈·δr dm for unit translations and rotations of each body."""
+        """Return ∫ r̈·δr dm for unit translations and rotations of each body."""
         power = SX(0)
         for body in self._bodies:
-            # T is quadratic in the rates, so at rates (accelerations + virtual ones) its gradient
-            # for the latter is M q̈
+            # T is quadratic in the rates, so at rates (accelerations + virtual rates) its gradient
+            # with respect to the virtual rates is M q̈
             power += body.kinetic_energy(
                 accelerated(self._frames[body], self._twist.frames[body], differentiate)
             )
         return self._twist.coefficients(power, self._frames)
 
     def _applied(self, state: State) -> SX:
-        """Wrench of gravity and of all forces on each body."""
+        """Return the wrench of gravity and of all forces on each body."""
         model, virtual = self._model, self._twist
         V = model.potential_energy(virtual.frames, self._virtual)
         total = -self._derivative(V, state).T
@@ -311,7 +318,7 @@ class BodyReactions:
         return total
 
     def _efforts(self, force: ForceLaw, state: State) -> tuple[Efforts, Efforts]:
-        """Efforts of an element at rates of virtual motions, and as they are."""
+        """Return efforts of an element at rates of virtual motions, and at actual rates."""
         return (
             force.efforts(
                 self._twist.frames, self._moving(state) if force.rates_by_state else state
@@ -324,8 +331,8 @@ class BodyReactions:
         return self._angles.replaced([wrench], state.angle)[0]
 
     def _contact_wrenches(self, force: ForceLaw, state: State) -> list[SX]:
-        """Wrench of each contact or friction of an element that has modes: N along the gap, and along
-        the slip what sticking needs, or μ N.
+        """Return the wrench of each contact or friction of an element with modes: N along the gap,
+        and along the slip the force that sticking requires, or μ N.
         """
         virtual, modes = self._twist, self._model.parameter_set.modes
         seen = (

@@ -1,5 +1,5 @@
-"""Which reactions rigid bodies do not determine: joints that share a load, and functions of the
-state that depend on how they share it.
+"""Reactions that rigid-body mechanics does not determine: joints that share a load, and functions
+of the state that depend on how they share it.
 
 Multipliers of all joints and drivers that balance each other on every body span the null space of
 Jᵀ (`reactions`): self-stress, any amount of which may be added. A function f of the state is unique
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 SHARE = 1e-6
 """Share of a load, or of a function's dependence on loads, below which it counts as rounding: null
-spaces are known to about 1e-9.
+spaces are accurate to about 1e-9.
 """
 REMEMBERED = 64
-"""Functions that are not examined again."""
+"""Number of functions whose results are cached."""
 Sampled = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""States, one a row, their times, and the values of the parameters."""
+"""States, one per row, their times, and the values of the parameters."""
 LOADS = {"reaction": "force", "reaction_torque": "torque", "effort": "effort"}
-"""Measures of a run, and what they are called here."""
+"""Outputs of a run → kind of load."""
 
 
 class RedundantReactionWarning(VarimechWarning):
@@ -45,7 +45,7 @@ class RedundantReactionWarning(VarimechWarning):
 
 @dataclass(frozen=True)
 class RedundantReactions:
-    """Loads that rigid-body mechanics leaves open, at some positions of a mechanism."""
+    """Loads that rigid-body mechanics does not determine, at some positions of a mechanism."""
 
     mechanism: str
     redundant: int
@@ -55,13 +55,13 @@ class RedundantReactions:
     components, such as "x, y".
     """
     length: float
-    """ℓ (m), by which torques are compared with forces."""
+    """ℓ (m), the length that makes torques comparable with forces."""
 
     def __bool__(self) -> bool:
         return bool(self.groups)
 
     def components(self, kind: str, name: str) -> str:
-        """Components of an output of a joint or driver that are not unique."""
+        """Return the components of an output of a joint or driver that are not unique."""
         return next(
             (group[name].get(LOADS[kind], "") for group in self.groups if name in group), ""
         )
@@ -95,7 +95,7 @@ class Redundancy:
         self._examined: dict[tuple[Any, ...], bool] = {}
 
     def shared(self, states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> RedundantReactions:
-        """What is shared at any of some states (one a row)."""
+        """Determine the loads that are shared at any of the given states (one per row)."""
         e = self._equations
         if not e.model.joints and not e.model.drivers:
             return RedundantReactions(e.model.name, 0, (), 1.0)
@@ -103,7 +103,8 @@ class Redundancy:
         marked, tied = np.zeros(len(labels), dtype=bool), np.eye(len(blocks), dtype=bool)
         every = [self._stresses(x, t, ρ)[1] for x, t in zip(states, times, strict=True)]
         count = min(Q.shape[1] for Q in every)
-        for Q in (Q for Q in every if Q.shape[1] == count):  # singular positions have more
+        # singular positions have more redundant constraints
+        for Q in (Q for Q in every if Q.shape[1] == count):
             marked |= np.linalg.norm(Q, axis=1) > SHARE
             P = np.abs(Q @ Q.T) > SHARE
             tied |= np.array(
@@ -130,8 +131,8 @@ class Redundancy:
     def concerns(
         self, functions: Iterable[Callable[[State], Any]], at: Callable[[], Sampled]
     ) -> bool:
-        """Whether functions of the state depend on how loads are shared at any of some states; each
-        set of them is examined once.
+        """Whether functions of the state depend on how loads are shared at any of the sampled
+        states; each set of functions is examined once.
         """
         key = tuple(functions)
         if key not in self._examined:
@@ -173,8 +174,8 @@ class Redundancy:
         return False
 
     def _any(self, states: np.ndarray, times: np.ndarray, ρ: np.ndarray) -> bool:
-        """Whether there is anything to share. Functions have been called with the state before: if
-        none has asked for reactions, none is.
+        """Whether any load is shared. The functions have been called with the state before: if none
+        has used reactions, these are not needed.
         """
         at = list(zip(states, times, strict=True))
         stressed = "reactions" in vars(self._equations) and all(
@@ -184,7 +185,7 @@ class Redundancy:
 
     @cached_property
     def _functions(self) -> ca.Function:
-        """(state, ρ, t) → J scaled, strengths, loads of unit multipliers, μ."""
+        """Function (state, ρ, t) → scaled J, strengths, loads of unit multipliers, μ."""
         e, reactions = self._equations, self._equations.reactions
         loads = ca.vertcat(*[x for name in reactions.symbols for x in reactions.loads(name)])
         unit = ca.jacobian(loads, ca.vertcat(*reactions.symbols.values()))
@@ -194,21 +195,21 @@ class Redundancy:
     def _stresses(
         self, x: np.ndarray, t: float, ρ: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A basis of self-stress at a state, in multipliers and in loads of joints (orthonormal),
-        and the multipliers that are reported.
+        """Return a basis of self-stress at a state, in multipliers and in loads of joints
+        (orthonormal), and the reported multipliers.
         """
         J, strengths, loads, μ = (np.array(part) for part in self._functions(x, ρ, t))
         independent, dependent, C = dependencies(J)
         Z = np.zeros((J.shape[0], len(dependent)))
         Z[dependent, range(len(dependent))], Z[independent] = 1.0, -C
         Z = Z / np.sqrt(strengths + 1e-30)
-        Z[strengths.ravel() == 0] = 0.0  # equations that depend on nothing carry nothing
+        Z[strengths.ravel() == 0] = 0.0  # equations that depend on nothing carry no load
         U, σ, Vt = np.linalg.svd(loads @ Z, full_matrices=False)
         held = σ > SHARE * max(float(σ.max(initial=0.0)), SHARE)
         return Z @ (Vt[held].T / σ[held]), U[:, held], μ.ravel()
 
     def _null(self, x: np.ndarray, t: float, ρ: np.ndarray) -> np.ndarray:
-        """A basis of the null space of Φ_qᵀ, with Ψ_q̇ for constraints of velocities."""
+        """Return a basis of the null space of Φ_qᵀ, with Ψ_q̇ for velocity constraints."""
         Φ_q = np.array(self._jacobian(x, ρ, t))
         sizes = np.linalg.norm(Φ_q, axis=1, keepdims=True)
         scaled = Φ_q / np.where(sizes > 0, sizes, 1.0)
@@ -244,14 +245,14 @@ class Redundancy:
 
 
 def not_unique(names: Iterable[str], shared: str) -> str:
-    """A sentence about results that depend on shared loads; empty where there are none."""
+    """Return a sentence about results that depend on shared loads; empty where there are none."""
     listed = ", ".join(names)
     return f"not unique: {listed}. {shared}" if listed else ""
 
 
 def _along(jacobians: list[np.ndarray], bases: list[np.ndarray]) -> bool:
-    """Whether a function depends on multipliers along a null space, at any state but singular ones,
-    which have more of it.
+    """Whether a function depends on multipliers along a null space, at any state except singular
+    ones, which have a larger null space.
     """
     least = min(basis.shape[1] for basis in bases)
     pairs = [(f, Z) for f, Z in zip(jacobians, bases, strict=True) if Z.shape[1] == least > 0]
@@ -259,7 +260,7 @@ def _along(jacobians: list[np.ndarray], bases: list[np.ndarray]) -> bool:
 
 
 def _named(labels: list[tuple[str, str]]) -> dict[str, str]:
-    """Components of each kind, in a line."""
+    """Join the components of each kind."""
     return {
         kind: ", ".join(c for k, c in labels if k == kind)
         for kind in dict.fromkeys(k for k, _ in labels)
@@ -274,10 +275,10 @@ def _described(name: str, parts: dict[str, str]) -> str:
 
 
 def _is_regular(matrix: np.ndarray) -> bool:
-    """Whether rows are independent beyond doubt: most mechanisms need no more than this, which saves
+    """Whether rows are clearly independent: for most mechanisms this test suffices, which avoids
     importing SciPy's linear algebra.
     """
     if not 0 < len(matrix) <= matrix.shape[1] or not np.isfinite(matrix).all():
         return False
     σ = np.linalg.svd(matrix, compute_uv=False)
-    return bool(σ[-1] > 1e4 * RANK * σ[0])  # far above what counts as dependent
+    return bool(σ[-1] > 1e4 * RANK * σ[0])  # far above the limit of dependence

@@ -1,15 +1,16 @@
-"""Initial rates of mechanisms whose velocities are constrained.
+"""Initial rates of mechanisms with velocity constraints.
 
-A constraint of velocities, Ψ(q, q̇, t) = 0, leaves all positions open, so the start gives as many
-values as without it; but of their rates it determines one. Rates that were given stay as they are.
-Of the others, which would be zero, as many are released as there are such constraints:
+A velocity constraint, Ψ(q, q̇, t) = 0, does not restrict positions, so as many initial conditions
+are needed as without it; but it determines one of their rates. Prescribed rates are unchanged. Of
+the others, which would be zero, as many are released as there are such constraints:
 
-    Φ̇ = 0,     Ψ = 0,     Ḋ = given  but for released rows, in whose place the slacks rest,  ẏ = 0.
+    Φ̇ = 0,     Ψ = 0,     Ḋ = prescribed, except released rows: slacks at rest,  ẏ = 0.
 
 With the motion N_j of the mechanism for a unit of the rate D_j alone, Ψ changes by B_j = Ψ_q̇ N_j.
-Released is what changes Ψ most for its kinetic energy, B_j² / (N_jᵀ M N_j), which depends neither on
-units nor on coordinates; then the same for what is left (Gaussian elimination with pivots). The choice
-is made once, at the nominal start, so derivatives of the start are exact.
+The rate that changes Ψ most for its kinetic energy is released, B_j² / (N_jᵀ M N_j), which depends
+neither on units nor on coordinates; then likewise for the remaining constraints (Gaussian
+elimination with pivots). The choice is made once, at the nominal initial state, so derivatives of
+the initial state are exact.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from .linear import RANK, rank_of
 
 PREFERRED = 1e-6
 """Share by which a later rate must change Ψ more to be released before an earlier one: rounding
-shall not decide between rates that are alike.
+must not decide between rates of equal strength.
 """
 
 
 def with_released_rates(equations: Equations) -> Equations:
-    """Equations whose initial rates leave room for constraints of velocities.
+    """Release initial rates, as many as there are velocity constraints.
 
     Raises:
-        ModelError: if these are redundant, or too many rates are given.
+        ModelError: if these constraints are redundant, or too many rates are prescribed.
     """
     e, ρ = equations, equations.model.parameter_set.nominal
     try:
         q = Assembly(e).assemble(ρ, explain=False)
     except VarimechError:
-        return e  # which a run explains
+        return e  # a run explains the failure
     strengths = _strengths(e, q, ρ)
     if strengths is None:
-        return e  # the start gives too little or too much, which a run explains
+        return e  # too few or too many initial conditions, which a run explains
     released = _released(e, *strengths)
     slacks = [e.v[k] for k in slack_places(e)]
     elements, row, pairs = [], 0, dict(zip(released, slacks, strict=True))
@@ -57,8 +58,8 @@ def with_released_rates(equations: Equations) -> Equations:
 
 
 def _with_slacks(element: Element, row: int, pairs: dict[int, SX]) -> tuple[Element, int]:
-    """An initial condition whose first row is the given one, with rates of slacks in place of
-    released rates; and the row after it.
+    """Replace released rates of an initial condition, whose first row is `row`, by rates of slacks;
+    return it, and the row after it.
     """
     assert element.initial is not None
     at, rate = element.initial
@@ -67,14 +68,14 @@ def _with_slacks(element: Element, row: int, pairs: dict[int, SX]) -> tuple[Elem
 
 
 def slack_places(e: Equations) -> list[int]:
-    """Places in q of the slacks of constraints of velocities, in the order of their rows."""
+    """Return indices in q of the slacks of velocity constraints, in the order of their rows."""
     y = [b.residuals for b in e.blocks if b.is_nonholonomic]
     return [int(k) for k in ca.jacobian(ca.vertcat(*y), e.q).sparsity().get_col()]
 
 
 def _strengths(e: Equations, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray, list[str]] | None:
-    """B, (constraint, initial condition), each column for a unit of √(kinetic energy), and names of
-    the constraints; None where positions are not determined.
+    """Return B, (constraint, initial condition), each column for a unit of √(kinetic energy), and
+    names of the constraints; None where positions are not determined.
     """
     held = [k for k, b in enumerate(e.blocks) for _ in range(b.residuals.numel())]
     of_velocities = np.array([e.blocks[k].is_nonholonomic for k in held])
@@ -96,15 +97,15 @@ def _strengths(e: Equations, q: np.ndarray, ρ: np.ndarray) -> tuple[np.ndarray,
 
 
 def _released(e: Equations, B: np.ndarray, names: list[str]) -> list[int]:
-    """Rows of initial conditions whose rates are released, one for each constraint."""
-    labels, given = [], []
+    """Return rows of initial conditions whose rates are released, one for each constraint."""
+    labels, prescribed = [], []
     for c in e.initial_conditions:
         count = c.rate_deviation(e.frames).numel()
         labels += [c.label] * count
-        given += [c.rate_given] * count
+        prescribed += [c.rate_given] * count
     sizes = np.linalg.norm(B, axis=1)
     left, scale = B.copy(), np.where(sizes > 0, sizes, 1.0)
-    may_go, released = ~np.array(given, dtype=bool), []
+    may_go, released = ~np.array(prescribed, dtype=bool), []
     for k, name in enumerate(names):
         if np.abs(left[k]).max(initial=0.0) <= RANK * scale[k]:
             raise ModelError(
@@ -115,7 +116,9 @@ def _released(e: Equations, B: np.ndarray, names: list[str]) -> list[int]:
         strong = np.abs(left[k]) * may_go
         if strong.max(initial=0.0) <= RANK * scale[k]:
             involved = [
-                labels[j] for j in np.flatnonzero(np.abs(left[k]) > RANK * scale[k]) if given[j]
+                labels[j]
+                for j in np.flatnonzero(np.abs(left[k]) > RANK * scale[k])
+                if prescribed[j]
             ]
             raise ModelError(
                 "determines a speed at the start, but all that it concerns are given:"

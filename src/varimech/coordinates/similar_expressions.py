@@ -1,7 +1,9 @@
-"""Expressions that are alike: the same scalar instructions on other symbols and with other numbers.
+"""Expressions of equal structure: the same scalar instructions on other symbols and with other
+numbers.
 
-A sequence of instructions determines its meaning; so things whose expressions read the same
-can share one piece of code, with the numbers and symbols in which they differ as its arguments.
+A sequence of instructions determines the meaning; so elements whose expressions have equal
+structure share one generated function, whose arguments are the numbers and symbols in which they
+differ.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ import numpy as np
 from ..core.symbols import SX, replayed
 
 Roles = Mapping[int, tuple[str, int]]
-"""For each symbol (by its hash) what it is, and which one of those."""
+"""Hash of a symbol → its role, and its index among symbols of that role."""
 
 
 def roles_of(role: str, symbols: SX) -> dict[int, tuple[str, int]]:
-    """The same role for all entries of a vector of symbols."""
+    """Return the same role for all entries of a vector of symbols."""
     return {
         s.element_hash(): (role, k)
         for k, s in enumerate(ca.vertsplit(symbols) if symbols.numel() else [])
@@ -28,24 +30,25 @@ def roles_of(role: str, symbols: SX) -> dict[int, tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Reading:
-    """The expressions of one thing: what it has in common with others like it, and what sets it
-    apart.
+    """Structure of the expressions of one element: the part shared with similar elements, and the
+    symbols and numbers that distinguish it.
     """
 
     key: Hashable
-    """Equal for things that are alike."""
+    """Key that is equal for elements of equal structure."""
     shapes: tuple[tuple[int, int], ...]
     function: ca.Function
     symbols: list[tuple[str, int]]
-    """Role of each symbol, and its place among the local ones of that role."""
+    """Role of each symbol, and its index among the local ones of that role."""
     entries: Mapping[str, list[int]]
-    """Which ones occur, for each numbering that is local."""
+    """Global indices that occur, for each local numbering."""
     numbers: list[float]
 
 
 def read(expressions: Sequence[SX], roles: Roles, local: Mapping[str, str]) -> Reading:
-    """Read some expressions. Symbols of roles named in `local` are numbered anew in the order in
-    which they occur, roles with the same value there together; others keep their numbers.
+    """Determine the structure of expressions. Symbols of roles named in `local` are renumbered in
+    the order in which they occur, roles with the same value there together; others keep their
+    indices.
     """
     everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
@@ -54,8 +57,8 @@ def read(expressions: Sequence[SX], roles: Roles, local: Mapping[str, str]) -> R
     for symbol in own:
         role, k = roles[symbol.element_hash()]
         if role in local:
-            known = entries[local[role]]
-            k = known.setdefault(k, len(known))
+            local_indices = entries[local[role]]
+            k = local_indices.setdefault(k, len(local_indices))
         symbols.append((role, k))
     f = ca.Function("alike", own, [everything])
     numbers, instructions = [], []
@@ -79,26 +82,26 @@ def read(expressions: Sequence[SX], roles: Roles, local: Mapping[str, str]) -> R
 
 @dataclass(frozen=True)
 class Restated:
-    """Expressions that stand for all things that are alike."""
+    """Expressions that represent all elements of equal structure."""
 
     expressions: list[SX]
     constants: SX
-    """Symbols of the numbers in which they differ."""
+    """Symbols of the numbers in which the elements differ."""
     values: np.ndarray
-    """These numbers: (thing, number)."""
+    """Values of these numbers: (element, number)."""
 
 
 def restate(readings: Sequence[Reading], symbol: Callable[[str, int], SX]) -> Restated:
-    """The expressions of some readings that are alike, in other symbols (by role and place)."""
+    """Restate the expressions of readings of equal structure in other symbols (by role and index)."""
     first = readings[0]
     numbers = np.array([r.numbers for r in readings]).reshape(len(readings), -1)
     vary = np.flatnonzero((numbers != numbers[0]).any(axis=0))
     constants = SX.sym("c", vary.size)
-    given: list[SX] = [SX(x) for x in first.numbers]
+    operands: list[SX] = [SX(x) for x in first.numbers]
     for column, number in enumerate(vary):
-        given[number] = constants[column]
+        operands[number] = constants[column]
     values = _restated(
-        first.function, [symbol(role, place) for role, place in first.symbols], given
+        first.function, [symbol(role, place) for role, place in first.symbols], operands
     )
     offset, expressions = 0, []
     for rows, columns in first.shapes:
@@ -108,7 +111,7 @@ def restate(readings: Sequence[Reading], symbol: Callable[[str, int], SX]) -> Re
 
 
 def _restated(f: ca.Function, inputs: list[SX], numbers: list[SX]) -> SX:
-    """What a function gives for other symbols, and other numbers in place of its own."""
+    """Evaluate a function for other symbols, and other numbers in place of its own."""
     outputs: list[SX] = [SX(0)] * f.numel_out(0)
     for operation, values, to in replayed(f, inputs, numbers):
         if operation == ca.OP_OUTPUT:

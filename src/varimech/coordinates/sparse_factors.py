@@ -1,7 +1,7 @@
 """Rank, independent rows and columns, and pseudo-inverse of large sparse matrices.
 
-A matrix A with independent columns makes a regular bordered matrix. It solves least squares, finds
-the shortest solution of Aᵀ y = c, and yields σ_min(A) by inverse iteration (Björck, Numerical
+For a matrix A with independent columns, the bordered matrix is regular. It solves least squares,
+yields the shortest solution of Aᵀ y = c, and σ_min(A) by inverse iteration (Björck, Numerical
 Methods for Least Squares Problems, 1996, section 2.5):
 
     [[β, A], [Aᵀ, 0]] (y, x) = (b, 0),     [[β, A], [Aᵀ, 0]] (y, x) = (0, c).
@@ -10,14 +10,13 @@ Where neither columns nor rows are independent,
 
     K = [[α, A], [Aᵀ, −α]],     eigenvalues ±√(σ² + α²)  and  ±α
 
-is regular still. Elimination with row exchanges meets a pivot not far above α wherever a row, or a
-column, of A depends on those before it. The independent rows B and columns C that are left have to
+is still regular. Elimination with row exchanges encounters a pivot not far above α wherever a row,
+or a column, of A depends on those before it. The remaining independent rows B and columns C have to
 be equally many, and are checked:
 
     σ_r(A) ≥ σ_min(A_C), σ_min(A_B),     σ_{r+1}(A) ≤ ‖A − A_C A_C⁺ A‖  by random vectors.
 
-Bounds have to be far from the limit of rank; a matrix that is not so clear is left to singular
-values.
+Bounds have to be far from the limit of rank; otherwise the matrix is left to singular values.
 """
 
 from __future__ import annotations
@@ -35,18 +34,20 @@ BORDER = 1e-3
 matrix is conditioned best.
 """
 MARGIN = 10.0
-"""Factor between the limit of rank and any bound: estimates are off by two or three."""
+"""Factor between the limit of rank and any bound: estimates are off by a factor of two or three."""
 POWERS = 8
-"""Iterations for a singular value: it is known to some 10 % from any beginning."""
+"""Iterations for a singular value, which yield about 10 % accuracy from any starting vector."""
 PROBES = 3
-"""Random vectors for a norm: all of them at right angles to what they look for has no chance."""
+"""Random vectors for the estimate of a norm: that all are orthogonal to the dominant direction is
+practically impossible.
+"""
 UNCLEAR = "a singular value near the limit"
 KEPT = 16
-"""Factors that are kept: those of some positions of one mechanism."""
+"""Number of cached factorisations: those of some positions of one mechanism."""
 
 
 class SparseFactors:
-    """Decisions and solutions for one matrix A.
+    """Rank decisions and solutions for one matrix A.
 
     Args:
         A: the matrix, compressed by columns.
@@ -80,14 +81,14 @@ class SparseFactors:
 
     @cached_property
     def _independent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns that elimination does not find dependent on others."""
+        """Rows and columns that elimination does not classify as dependent on others."""
         m, n = self._A.shape
         scale = float(abs(self._A).max())
         α = SHIFT * scale
         factors = factored([[α * identity(m), self._A], [self._A.T, -α * identity(n)]])
         pivots = np.abs(factors.U.diagonal())[factors.perm_c]
         ordered = np.sort(pivots)
-        # growth lifts some of them to 1e5 α; a gap of many powers of ten is left above
+        # growth lifts some of them to 1e5 α; a gap of many powers of ten remains above
         kept = pivots > ordered[np.diff(np.log(ordered)).argmax()]
         rows, columns = np.flatnonzero(kept[:m]), np.flatnonzero(kept[m:])
         if rows.size != columns.size:
@@ -99,14 +100,14 @@ class SparseFactors:
         """Independent rows B, as many as the rank.
 
         Raises:
-            ArithmeticError: where elimination does not find clearly independent ones.
+            ArithmeticError: where elimination finds no clearly independent rows.
         """
         m, _ = self._A.shape
         return np.arange(m) if self.rank == m or not self._rows_side else self._independent[0]
 
     @property
     def _columns_side(self) -> _Bordered:
-        """That of independent columns."""
+        """The bordered system of independent columns."""
         if self._by_columns is None:
             self._by_columns = _bordered(self._A[:, self._independent[1]], self._clear)
         if self._by_columns is None:
@@ -115,7 +116,7 @@ class SparseFactors:
 
     @property
     def _rows_side(self) -> _Bordered:
-        """That of independent rows, transposed."""
+        """The bordered system of independent rows, transposed."""
         if self._by_rows is None:
             self._by_rows = _bordered(self._A.tocsr()[self._independent[0]].T, self._clear)
         if self._by_rows is None:
@@ -123,7 +124,7 @@ class SparseFactors:
         return self._by_rows
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """A⁺ b: the shortest solution of least squares, for any number of columns."""
+        """Return A⁺ b: the shortest solution of least squares, for any number of columns."""
         m, n = self._A.shape
         if self.rank == n:
             return self._columns_side.closest(b)
@@ -134,7 +135,7 @@ class SparseFactors:
         return self._rows_side.shortest(self._A[:, columns].tocsr()[rows] @ x)
 
     def dependencies(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Independent rows B, the others D, and C with  A_D = Cᵀ A_B.
+        """Return independent rows B, the others D, and C with  A_D = Cᵀ A_B.
 
         Raises:
             ArithmeticError: as `rows`.
@@ -145,10 +146,10 @@ class SparseFactors:
         return B, D, C
 
     def null_space(self) -> np.ndarray:
-        """An orthonormal basis of all x with A x = 0, one a column.
+        """Return an orthonormal basis of all x with A x = 0, one vector per column.
 
         Raises:
-            ArithmeticError: where elimination does not find clearly independent columns.
+            ArithmeticError: where elimination finds no clearly independent columns.
         """
         A, n = self._A, self._A.shape[1]
         if self.rank == n:
@@ -161,7 +162,9 @@ class SparseFactors:
         return np.asarray(np.linalg.qr(Z)[0])
 
     def moved(self, M: ca.DM, motions: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(a, w) with  M a + Aᵀ A w, A a = b  and a in units of `motions`; A consists of constraints."""
+        """Return (a, w) with  M a + Aᵀ A w, A a = b  and a in units of `motions`; A consists of
+        constraints.
+        """
         n, J = M.shape[0], self._A.tocsr()[self.rows].multiply(motions).tocsr()
         forces = 1 / np.sqrt(np.asarray(J.multiply(J).sum(axis=1)).ravel())
         masses = M.sparse().multiply(motions).T.multiply(motions)
@@ -174,10 +177,10 @@ class SparseFactors:
         return np.concatenate([x[:n], self.solve(λ)])
 
     def least_inertia(self, M: ca.DM) -> tuple[float, np.ndarray]:
-        """The smallest inertia of any motion x with A x = 0 and |x| = 1, and that motion.
+        """Return the smallest inertia of any motion x with A x = 0 and |x| = 1, and that motion.
 
-        Power iteration with the first block of [[M, Aᵀ], [A, 0]]⁻¹, which is Z (Zᵀ M Z)⁻¹ Zᵀ for
-        a basis Z of these motions.
+        Power iteration with the first block of [[M, Aᵀ], [A, 0]]⁻¹, which is Z (Zᵀ M Z)⁻¹ Zᵀ for a
+        basis Z of these motions.
         """
         n, masses = M.shape[0], M.sparse()
         heaviest = float(abs(masses).max())
@@ -192,8 +195,8 @@ class SparseFactors:
 
 
 class _Refined:
-    """Solutions of a regular system, refined once, as bordered systems need where the residual of
-    least squares is large.
+    """Solver of a regular system with one refinement, which bordered systems need where the
+    residual of least squares is large.
     """
 
     def __init__(self, blocks: list[list[Any]]):
@@ -205,7 +208,7 @@ class _Refined:
 
 
 class _Bordered:
-    """[[β, A], [Aᵀ, 0]] for independent columns A."""
+    """The bordered matrix [[β, A], [Aᵀ, 0]] for independent columns A."""
 
     def __init__(self, A: Any):
         self._m, self._n = A.shape
@@ -218,12 +221,12 @@ class _Bordered:
         """σ_min(A)."""
 
     def closest(self, b: np.ndarray) -> np.ndarray:
-        """The solution of A x ≈ b by least squares."""
+        """Return the solution of A x ≈ b by least squares."""
         zero = np.zeros((self._n, *b.shape[1:]))
         return self._system.solve(np.concatenate([b, zero]))[self._m :]
 
     def shortest(self, c: np.ndarray) -> np.ndarray:
-        """The shortest solution of Aᵀ y = c."""
+        """Return the shortest solution of Aᵀ y = c."""
         return self._system.solve(self._padded(c))[: self._m]
 
     def _padded(self, c: np.ndarray) -> np.ndarray:
@@ -231,7 +234,7 @@ class _Bordered:
 
 
 def _bordered(A: Any, limit: float) -> _Bordered | None:
-    """That matrix, where all singular values of A are above a limit."""
+    """Return the bordered matrix if all singular values of A are above a limit; None otherwise."""
     try:
         bordered = _Bordered(A)
     except RuntimeError:  # exactly singular
@@ -240,8 +243,8 @@ def _bordered(A: Any, limit: float) -> _Bordered | None:
 
 
 def factors_of(A: ca.DM, smallest: float) -> SparseFactors | None:
-    """Factors of a large matrix; None where singular values have to decide. They are kept: the same
-    geometry has the same matrix in every call.
+    """Factorise a large matrix; None where singular values have to be used. Factors are cached: the
+    same geometry has the same matrix in every call.
     """
     return _kept(
         A.shape, _bytes(A.nonzeros(), float), _bytes(A.row()), _bytes(A.colind()), smallest
@@ -249,8 +252,8 @@ def factors_of(A: ca.DM, smallest: float) -> SparseFactors | None:
 
 
 def square_factors_of(A: ca.DM, smallest: float) -> Any:
-    """Factors of a large square matrix whose pivots are not smaller than this share of the largest;
-    None for any other matrix.
+    """Factorise a large square matrix whose pivots are not smaller than `smallest` times the
+    largest; None for any other matrix.
     """
     if A.nnz() == 0:
         return None
@@ -275,26 +278,26 @@ def _kept(
     parts = np.frombuffer(data), np.frombuffer(rows, np.int32), np.frombuffer(columns, np.int32)
     try:
         return SparseFactors(csc_matrix(parts, shape), smallest)
-    except (ArithmeticError, RuntimeError):  # the latter: exactly singular
+    except (ArithmeticError, RuntimeError):  # RuntimeError: exactly singular
         return None
 
 
 def identity(n: int) -> Any:
-    """1 of so many rows."""
+    """Return the sparse identity matrix of order n."""
     from scipy.sparse import identity as scipy_identity
 
     return scipy_identity(n)
 
 
 def stacked(blocks: list[list[Any]]) -> Any:
-    """A sparse matrix of blocks."""
+    """Assemble a sparse matrix from blocks."""
     from scipy.sparse import bmat
 
     return bmat(blocks, format="csc")
 
 
 def factored(blocks: list[list[Any]]) -> Any:
-    """LU factors of a sparse matrix of blocks.
+    """Factorise (LU) a sparse matrix of blocks.
 
     Raises:
         RuntimeError: where it is exactly singular.

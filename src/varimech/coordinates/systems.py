@@ -1,6 +1,4 @@
-"""Sets of coordinates to choose from. The motion does not depend on the choice; the cost of a run
-does.
-"""
+"""Sets of coordinates. The motion does not depend on the choice; the cost of a run does."""
 
 from __future__ import annotations
 
@@ -19,20 +17,20 @@ from .relative.choice import CENTRE_OF_MASS, ORIGIN, cut_names
 
 @dataclass(frozen=True)
 class Coordinates(Scheme, ABC):
-    """A set of coordinates: from a model to its equations of motion."""
+    """A set of coordinates: derives the equations of motion of a model."""
 
     counted: tuple[str, ...] = field(default=(), kw_only=True)
-    """Names of bodies and joints whose angles count turns; those that forces and objectives need
+    """Names of bodies and joints whose angles count turns; those that forces and objectives require
     are added automatically.
     """
 
     @abstractmethod
     def equations(self, model: ModelData) -> Equations:
-        """The equations of motion of a model."""
+        """Derive the equations of motion of a model."""
 
     def chosen(self, model: ModelData, *, recursive: bool) -> tuple[Coordinates, str]:
-        """The coordinates that a model is solved in, and why; the reason is empty where a user
-        chose them.
+        """Return the coordinates in which a model is solved, and the reason; the reason is empty
+        where the user chose them.
 
         Args:
             model: the model.
@@ -46,7 +44,7 @@ class Natural(Coordinates):
     """Points and vectors of the bodies, shared by joints: constant masses, quadratic constraints.
 
     Args:
-        counted: names of bodies and joints whose angles count turns, as coordinates of their own.
+        counted: names of bodies and joints whose angles count turns, as additional coordinates.
     """
 
     name = "natural"
@@ -54,7 +52,7 @@ class Natural(Coordinates):
     suits = "planar and large mechanisms with closed loops: constant mass matrix, sparse equations"
 
     def equations(self, model: ModelData) -> Equations:
-        """The equations of motion of a model."""
+        """Derive the equations of motion of a model."""
         return natural_equations(model, self.counted)
 
 
@@ -64,8 +62,8 @@ class Relative(Coordinates):
     degrees of freedom, closed loops as constraints.
 
     Args:
-        reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body that the
-            recursion is written for.
+        reference: "centre of mass" (RTDyn0) or "origin" (RTDyn1): the point of each body about
+            which the recursion is formulated.
         cut: names of joints that close loops and are not part of the tree; the cheapest ones if not
             given.
         counted: names of bodies and joints whose angles count turns.
@@ -103,15 +101,19 @@ class Relative(Coordinates):
     def suits(self) -> str:
         """Recommended use, in a line of `varimech methods`."""
         if self.reference == ORIGIN:
-            return "the same with recursion about the global origin, which usually takes fewer operations"
+            return (
+                "as rtdyn0, with recursion about the global origin, which usually takes fewer"
+                " operations"
+            )
         return (
             "open trees and chains, spatial mechanisms with few loops: joint coordinates,"
             " recursion about centres of mass"
         )
 
     def equations(self, model: ModelData) -> Equations:
-        """The equations of motion of a model."""
-        from .relative.equations import relative_equations  # a good part of what there is to import
+        """Derive the equations of motion of a model."""
+        # imported late: it takes a large share of the import time
+        from .relative.equations import relative_equations
 
         return relative_equations(model, self.reference, self._names, self.counted)
 
@@ -120,19 +122,19 @@ FEW = 3
 """Bodies of a planar open tree up to which natural coordinates are as fast, within 15 %."""
 UNROLLED = 100
 """Relative coordinates and equations of loops up to which code is unrolled, because bodies share
-their path to the ground, and faster than natural coordinates in space. Vehicle with 78: the first
-gradient takes 6.7 s and later ones 2.6 s as bytecode, assembled 18 s and 7.1 s.
+their path to the ground, and is faster than natural coordinates in space. Vehicle with 78: the
+first gradient takes 6.7 s and later ones 2.6 s as bytecode, assembled 18 s and 7.1 s.
 """
 DEEP = 12
 """Joints between a body and the ground up to which relative coordinates with closed loops are
-faster in space: code is written for each depth.
+faster in space: code is generated for each depth.
 """
 
 
 @dataclass(frozen=True)
 class Automatic(Coordinates):
-    """Natural or relative coordinates, by the topology of the mechanism. The measurements behind
-    the rule are in docs/coordinates.md.
+    """Natural or relative coordinates, selected by the topology of the mechanism. The measurements
+    behind the rule are in docs/coordinates.md.
 
     Args:
         counted: names of bodies and joints whose angles count turns.
@@ -146,15 +148,15 @@ class Automatic(Coordinates):
     )
 
     def equations(self, model: ModelData) -> Equations:
-        """The equations of motion of a model."""
+        """Derive the equations of motion of a model."""
         return self.chosen(model, recursive=True)[0].equations(model)
 
     def chosen(self, model: ModelData, *, recursive: bool) -> tuple[Coordinates, str]:
-        """The coordinates that a model is solved in, and why."""
+        """Return the coordinates in which a model is solved, and the reason."""
         natural, relative = Natural(counted=self.counted), Relative(counted=self.counted)
         if model.beams:
             return natural, "natural coordinates: beams have no relative ones"
-        from .relative.spanning_tree import spanning_tree  # only where it matters
+        from .relative.spanning_tree import spanning_tree  # imported late: only needed here
 
         tree = spanning_tree(model)
         by_recursion = tree.is_open and recursive and not model.has_events

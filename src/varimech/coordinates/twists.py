@@ -1,6 +1,4 @@
-"""Translations and rotations of all bodies, in symbols of their own: what virtual work
-is done by.
-"""
+"""Translations and rotations of all bodies, in separate symbols, as virtual motions."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from ..model.model_data import ModelData
 
 
 class Twists:
-    """Frames in symbols of their own, with rates  ȯ = u,  Ṙ = ω̃ R: the independent motions of each
+    """Frames in separate symbols, with rates  ȯ = u,  Ṙ = ω̃ R: the independent motions of each
     body.
     """
 
@@ -53,8 +51,8 @@ class Twists:
             ]
 
     def columns(self, point: Point) -> slice:
-        """Where the translation and rotation of a point's body stand; of a point of a beam, its
-        translation alone.
+        """Return the columns of the translation and rotation of a point's body; for a point of a
+        beam, of its translation alone.
         """
         body, n = point.body, point.body.dimension
         offset = self._offsets[body]
@@ -64,22 +62,26 @@ class Twists:
         return slice(offset, offset + (3 if n == 2 else 6))
 
     def jacobian(self, expression: SX, actual: Frames) -> SX:
-        """Derivative of a function of the poses with respect to translations and rotations, at the
-        actual frames.
+        """Return the derivative of a function of the poses with respect to translations and
+        rotations, at the actual frames.
         """
         return self.rate_jacobian(self.rate(expression), actual)
 
     def rate(self, expression: SX) -> SX:
-        """How a function of the poses changes by translations and rotations."""
+        """Return the rate of a function of the poses due to translations and rotations."""
         moved = ca.vertcat(*[x for b in self._bodies for x in _pose(b, self.frames[b], rate=True)])
         return ca.jtimes(expression, ca.vertcat(*self._pose), moved)
 
     def rate_jacobian(self, rate: SX, actual: Frames) -> SX:
-        """The same of a rate that is linear in translations and rotations."""
+        """Return the derivative of a rate that is linear in translations and rotations with respect
+        to these.
+        """
         return self._at(ca.jacobian(rate, ca.vertcat(*self._motion)), actual)
 
     def coefficients(self, rate: SX, actual: Frames, effort: SX | None = None) -> SX:
-        """Generalised force of an effort at a rate that is linear in translations and rotations."""
+        """Return the generalised force of an effort at a rate that is linear in translations and
+        rotations.
+        """
         weighted = rate if effort is None else ca.dot(rate, effort)
         return self._at(ca.gradient(weighted, ca.vertcat(*self._motion)), actual)
 
@@ -94,7 +96,9 @@ class Twists:
 
 
 def _pose(body: Body, frame: Frame, *, rate: bool = False) -> list[SX]:
-    """Where a body is, or how that changes: origin and rotation, or all nodes of a beam."""
+    """Return the pose of a body, or its rate: origin and rotation, or the positions of all nodes of
+    a beam.
+    """
     if isinstance(body, Beam):
         return [(frame.velocity if rate else frame.position)(p.local) for p in body.nodes]
     return (
@@ -105,7 +109,7 @@ def _pose(body: Body, frame: Frame, *, rate: bool = False) -> list[SX]:
 
 
 def accelerated(actual: Frame, virtual: Frame, differentiate: Callable[[SX], SX]) -> Frame:
-    """A frame whose rates are accelerations and virtual rates together."""
+    """Return a frame whose rates are the sums of accelerations and virtual rates."""
     R̈ = ca.reshape(differentiate(ca.vec(actual.rotation_rate)), actual.rotation.shape)
     known = {
         key: (local, position, differentiate(velocity) + virtual.velocity(local))

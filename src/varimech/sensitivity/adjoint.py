@@ -1,15 +1,15 @@
 """Adjoint differentiation of a converged chain of stages: the transpose of `direct`, for any number
 of parameters at once.
 
-A chain takes a state s and parameters ρ to a result r, and their changes to  r' = A s' + B ρ'
-(`tangent_of`). What changes an objective, given as its derivative r̄ with respect to the result (a
-costate), is pulled back by the transpose,
+A chain maps a state s and parameters ρ to a result r, and their changes to  r' = A s' + B ρ'
+(`tangent_of`). The derivative r̄ of an objective with respect to the result (a costate) is pulled
+back by the transpose,
 
     s̄ = Aᵀ r̄,     ρ̄ = Bᵀ r̄,
 
-so from the last step to the first, and through the start, one sweep yields dψ/dρ for all
-parameters. Sums of the same products in another order: both agree to rounding, and each checks the
-other.
+so that one backward sweep, from the last step to the first and through the initial conditions,
+yields dψ/dρ for all parameters. Both methods sum the same products in another order: they agree to
+rounding, and each checks the other.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from .direct import tangent_of
 
 @dataclass(frozen=True)
 class Pullback:
-    """Costates of a chain, column by column:  (coefficients, r̄) → s̄, ρ̄  with all parameters; one
-    column an objective.
+    """Map of costates through a chain:  (coefficients, r̄) → s̄, ρ̄  with all parameters; one
+    column per
+    objective.
     """
 
     column: ca.Function
@@ -34,8 +35,8 @@ class Pullback:
 
 
 def pullback_of(chain: Chain, *, state_varies: bool = True, along_time: bool = False) -> Pullback:
-    """The transpose of `tangent_of`, with respect to all parameters. With `state_varies=False` the state is only a guess, and its
-    costate zero.
+    """Return the transpose of `tangent_of`, with respect to all parameters. With
+    `state_varies=False` the state is only an initial guess, and its costate zero.
     """
     indices = list(range(chain.parameters.numel()))
     tangent = tangent_of(chain, indices, state_varies=state_varies, along_time=along_time)

@@ -48,7 +48,7 @@ class Comparable:
         return self._bounded(low, high)
 
     def equals(self, value: float) -> Constraint:
-        """Hold the quantity at a value (`==` compares objects in Python).
+        """Constrain the quantity to a value (`==` compares objects in Python).
 
         Args:
             value: in the unit of the quantity.
@@ -60,13 +60,13 @@ class Comparable:
         return self._bounded(number, number)
 
     def _bounded(self, lower: float, upper: float) -> Constraint:
-        """The constraint, unless the quantity refuses such bounds."""
+        """Return the constraint, unless the quantity refuses such bounds."""
         return Constraint(self, lower, upper)
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """lower ≤ quantity ≤ upper; made by comparing a quantity with a number."""
+    """lower ≤ quantity ≤ upper; created by comparing a quantity with a number."""
 
     of: Comparable
     lower: float

@@ -38,7 +38,7 @@ from .tangent_augmented import augmented
 
 @dataclass(frozen=True, eq=False)
 class Composite:
-    """The composite system of some dynamics."""
+    """The composite system of the given dynamics, `single`."""
 
     single: Dynamics
 
@@ -78,8 +78,8 @@ class Composite:
 
     @cached_property
     def constraint_rows(self) -> tuple[list[int], list[int]]:
-        """Rows of Π that are Φ (their multipliers are λ_b), and those that are Φ_q q_b
-        + Φ_b (λ).
+        """Rows of Π that hold Φ (whose multipliers are λ_b), and rows that hold Φ_q q_b + Φ_b
+        (whose multipliers are λ).
         """
         sizes = [c.residuals.numel() for c in self.single.blocks]
         first = np.cumsum([0, *[2 * size for size in sizes]])
@@ -89,16 +89,16 @@ class Composite:
 
     @cached_property
     def pairs(self) -> tuple[int, ...]:
-        """For each unknown and multiplier the equation that it is eliminated with: those of the
-        motion for q and λ, their derivatives for q_b and λ_b. On its own diagonal the system has
-        zeros.
+        """For each unknown and multiplier, the equation that it is eliminated with: equations of
+        the motion for q and λ, their derivatives for q_b and λ_b. The diagonal of the system itself
+        contains zeros.
         """
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         partner = dict(zip([*plain, *derived], [*derived, *plain], strict=True))
         return (*range(n, 2 * n), *range(n), *[2 * n + partner[k] for k in range(2 * len(plain))])
 
     def passage(self, event_map: EventMap, saddle: Saddle) -> Chain:
-        """The map of a composite state over an event."""
+        """Return the map of a composite state over an event."""
         m, (plain, derived) = self.single.λ.numel(), self.constraint_rows
         α = SX.sym("α", 2 * m)
         chain = augmented(event_map.chain(saddle, (α, α[plain] if plain else SX(0, 1))))
@@ -109,8 +109,8 @@ class Composite:
         return replace(chain, result=(*levels, Block(CONSTRAINTS, both), ψ, ψ_b))
 
     def along(self, name: str, value: SX, packed: SX) -> ca.Function:
-        """(composite state, (ρ, ρ′), t) → a value of the single state, and its derivative; the
-        single state is given as one vector.
+        """Return the function (composite state, (ρ, ρ′), t) → a value of the single state and its
+        derivative; `packed` is the single state as one vector.
         """
         e, c = self.single, self.dynamics
         n, (plain, derived) = e.q.numel(), self.constraint_rows
@@ -123,8 +123,8 @@ class Composite:
         return ca.Function(name, [ca.vertcat(c.q, c.v, c.a, c.λ), c.ρ, c.t], [ca.densify(both)])
 
     def packed(self, state: np.ndarray, tangent: np.ndarray) -> np.ndarray:
-        """A composite state from a single one and its derivative; what an integrator remembers
-        beside them included.
+        """Assemble a composite state from a single state and its derivative, including the memory
+        of an integrator.
         """
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         levels = [part[k * n : (k + 1) * n] for k in range(3) for part in (state, tangent)]
@@ -134,7 +134,7 @@ class Composite:
         return np.concatenate([*levels, multipliers, state[λ.stop :], tangent[λ.stop :]])
 
     def unpacked(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Single states and their derivatives, a row a time."""
+        """Split composite states into single states and their derivatives, one per row."""
         n, (plain, derived) = self.single.q.numel(), self.constraint_rows
         levels, λ = states[:, : 6 * n].reshape(-1, 3, 2, n), states[:, 6 * n :]
         single, tangent = (levels[:, :, k].reshape(-1, 3 * n) for k in range(2))
@@ -143,11 +143,11 @@ class Composite:
 
 @dataclass(frozen=True, eq=False)
 class _Inertia:
-    """Forces of inertia of the composite system: derivatives of those of the motion, then these."""
+    """Inertia forces of the composite system: derivatives of those of the motion, then the latter."""
 
     single: Dynamics
     derived: Callable[[SX], SX]
-    """Derivative along b at given accelerations."""
+    """Derivative along b at fixed accelerations."""
 
     @property
     def mass(self) -> SX:
@@ -156,7 +156,7 @@ class _Inertia:
         return ca.blockcat([[self.derived(ca.vec(M)).reshape(M.shape), M], [M, SX(*M.shape)]])
 
     def resistance(self, a: SX) -> SX:
-        """M̂ r̈ and all other forces of inertia, on the same side."""
+        """M̂ r̈ and all other inertia forces, on the same side of the equation."""
         e, n = self.single, self.single.q.numel()
         tangent = self.derived(e.resistance) + e.mass @ a[n:]
         return ca.substitute(ca.vertcat(tangent, e.resistance), e.a, a[:n])

@@ -1,5 +1,5 @@
-"""Which objectives can depend on which parameters at all, as the elements of a mechanism show,
-which state all physics.
+"""Structural dependence of objectives on parameters, derived from the elements of a mechanism,
+which contain all of its equations.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def dependence(
     equations: Equations, objectives: Mapping[str, Objective], indices: Sequence[int]
 ) -> np.ndarray:
     """Whether each objective can depend on each parameter at `indices`: through its own expression,
-    or through coordinates that elements with this parameter connect with its own. Where this says
-    no, the derivative is zero, exactly.
+    or through coordinates that elements with this parameter couple to its own coordinates. Where
+    the result is False, the derivative is exactly zero.
     """
     e = equations
     coordinate = {s: k for vector in (e.q, e.v, e.a) for k, s in enumerate(_hashes(vector))}
@@ -46,7 +46,7 @@ def dependence(
     watched = [unit.watched for _, unit in e.units] + [event.function for event in e.events]
     for k, (name, objective) in enumerate(objectives.items()):
         sampled = [scalar_of(e, name, sample.function) for sample in objective.samples]
-        # the time of an event depends on what is watched
+        # the time of an event depends on the functions that are watched for events
         sampled += watched if any(s.kind == AT_EVENT for s in objective.samples) else []
         own = symbols_in(g[k], w[k], *sampled)
         reached = {parameter[s] for s in own & parameter.keys()}
@@ -61,20 +61,20 @@ def _hashes(vector: SX) -> list[int]:
 
 
 class _Groups:
-    """Things that are joined into groups."""
+    """Disjoint groups of numbered items (union-find)."""
 
     def __init__(self, count: int):
         self._next = list(range(count))
 
-    def of(self, thing: int) -> int:
-        """The group of a thing."""
-        while self._next[thing] != thing:
-            self._next[thing] = self._next[self._next[thing]]
-            thing = self._next[thing]
-        return thing
+    def of(self, item: int) -> int:
+        """Return the representative of the group of an item."""
+        while self._next[item] != item:
+            self._next[item] = self._next[self._next[item]]
+            item = self._next[item]
+        return item
 
-    def join(self, things: Iterable[int]) -> None:
-        """Make one group of those of some things."""
-        things = list(things)
-        for thing in things[1:]:
-            self._next[self.of(thing)] = self.of(things[0])
+    def join(self, items: Iterable[int]) -> None:
+        """Merge the groups of the given items."""
+        items = list(items)
+        for item in items[1:]:
+            self._next[self.of(item)] = self.of(items[0])

@@ -7,8 +7,9 @@ stages). Differentiating both,
 
 with the same H and J as the stage's own linearisation, factored once for all parameters (equations
 2–9 of López Varela, Dopico and Luaces, IDETC2020-22090, for ALI3-P: motion, velocity projection and
-acceleration projection). The result is the exact derivative of the discrete solution. Multipliers
-start from their last derivative, as the multipliers themselves do.
+acceleration projection). The result is the exact derivative of the discrete solution. Derivatives
+of multipliers are initialised with their values at the last step, as the multipliers themselves
+are.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from ..stages.chain_rule import ChainRule, Coefficients
 
 @dataclass(frozen=True)
 class TangentFunction:
-    """result' of a chain, column by column:  (coefficients, state', ρ') → result',  where ρ' has
-    the chosen parameters only.
+    """Tangent map of a chain, one column per parameter:  (coefficients, state', ρ') → result',
+    where ρ'
+    contains only the selected parameters.
 
     The coefficients are expressions of the chain's unknowns, the same for all columns.
     """
@@ -38,11 +40,11 @@ class TangentFunction:
 def tangent_of(
     chain: Chain, indices: list[int], *, state_varies: bool = True, along_time: bool = False
 ) -> TangentFunction:
-    """The derivative of a chain's result along a change of the state it starts from, of the
-    parameters at `indices`, and, with `along_time`, of time, which follows them.
+    """Return the derivative of a chain's result along a change of its initial state, of the
+    parameters at `indices`, and, with `along_time`, of time, whose entry follows the parameters.
 
-    With `state_varies=False` the state is only a guess, on which the result does not depend; state'
-    is then ignored.
+    With `state_varies=False` the state is only an initial guess, on which the result does not
+    depend; state' is then ignored.
     """
     count = len(indices)
     sensitivity, seed = SX.sym("S", chain.packed.numel()), SX.sym("e", count + along_time)
@@ -69,11 +71,11 @@ def tangent_of(
             -here.derivative(stage.balance),
             -here.derivative(stage.condition) * coefficients(1 / stage.weight),
         )
-        # the first guess of y' matters only where redundant constraints leave a choice
+        # the initial guess of y' matters only where redundant constraints leave y' undetermined
         y0 = None if chain.saddle.regular else known.derivative(stage.multiplier_guess)
         x_, y_ = chain.solve_column(stage, f, g, y0, coefficients)
         known = known.extended([stage.unknown, stage.multiplier], [x_, y_])
-        # now that x' is known, so are the dependents'
+        # with x' known, the derivatives of the dependents follow
         relations = [known.derivative(relation) for _, relation in stage.dependents]
         known = known.extended([symbol for symbol, _ in stage.dependents], relations)
     result = ca.cse(
@@ -86,7 +88,7 @@ def tangent_of(
 
 
 def parameter_seeds(count: int, indices: list[int]) -> SX:
-    """ρ' with respect to the chosen parameters: columns of the identity."""
+    """Return ρ' with respect to the selected parameters: columns of the identity."""
     seeds = SX(count, len(indices))
     for column, index in enumerate(indices):
         seeds[index, column] = 1

@@ -1,5 +1,5 @@
-"""Contacts, frictions, stated events and samples as functions of the state: what events, impacts and
-their derivatives are found from. `backends/events` has the equations.
+"""Contacts, friction, user-defined events and samples as functions of the state, from which events,
+impacts and their derivatives are computed. `backends/events` contains the equations.
 """
 
 from __future__ import annotations
@@ -20,37 +20,38 @@ from .objective_functions import scalar_of
 
 CONTACT, FRICTION, EVENT, EXTREMUM = range(4)
 FIELDS, VALUES, WATCHED = 5, 13, 3
-"""Fields of each unit in its table; its values; and functions of each whose zeros are events: gap and
-normal force; slip velocity, limit − T and limit + T; the stated function.
+"""Number of fields of each unit in its table; of its values; and of its watched functions, whose
+zeros are events: gap and normal force; slip velocity, limit − T and limit + T; the function of the
+event.
 """
 COMPONENTS = 3
-"""Room for components of a slip among the values."""
+"""Number of places among the values for components of a slip."""
 DIRECTIONS = {"falling": -1, "both": 0, "rising": 1}
 
 
 @dataclass(frozen=True, eq=False)
 class UnitFunctions:
-    """Functions of (state, ρ, t) about all units: contacts, frictions, stated events, extrema."""
+    """Functions of (state, ρ, t) for all units: contacts, friction, user-defined events, extrema."""
 
     values: ca.Function
-    """For each contact g, ġ, g̈, N and ε; for each friction s, ṡ, T and μ₀ N, where slips of several
-    components have |s|, 0, |T|, μ₀ N, and then s, ṡ and T as three numbers each (the first of
-    them at 4); for each event its function and the rate, not a number where that is not known.
+    """For each contact g, ġ, g̈, N and ε; for each friction s, ṡ, T and μ₀ N, where slips of
+    several components have |s|, 0, |T|, μ₀ N, and then s, ṡ and T as three numbers each (the first
+    of them at 4); for each event its function and the rate, NaN where the rate is not available.
     """
     gradient: ca.Function | None
-    """Of the watched functions: by the state, by the parameters times the directions, by all
-    parameters, and by time.
+    """Gradient of the watched functions: with respect to the state, to the parameters along the
+    directions, to all parameters, and to time.
     """
     table: np.ndarray
     """(unit, 5): its kind; the contact whose normal force friction depends on, or the sample whose
-    extremum is sought, or −1; the place of its first mode in ρ; the direction of an event, or the number
-    of components of a slip; and whether it resets velocities (1), states (2), or states also at the start
-    of a run (3).
+    extremum is sought, or −1; the index of its first mode in ρ; the direction of an event, or the
+    number of components of a slip; and whether it resets velocities (1), states (2), or states also
+    at the start of a run (3).
     """
     actions: np.ndarray
-    """(action, 3): the event, the place of a mode in ρ and its value; −1 ends the run."""
+    """(action, 3): the event, the index of a mode in ρ and its new value; −1 ends the run."""
     modes: int
-    """Number of modes, at the end of ρ."""
+    """Number of modes; they are the last entries of ρ."""
 
     @property
     def count(self) -> int:
@@ -60,15 +61,17 @@ class UnitFunctions:
 
 @dataclass(frozen=True, eq=False)
 class SampleFunctions:
-    """Functions of (state, ρ, t) whose values at events, or extrema, objectives consist of."""
+    """Functions of (state, ρ, t) of which objectives take values at events, or extrema."""
 
     values: ca.Function
     gradient: ca.Function | None
-    """By the state, by the parameters times the directions, by all parameters, and by time."""
+    """Gradient with respect to the state, to the parameters along the directions, to all
+    parameters, and to time.
+    """
     table: np.ndarray
     """(sample, 3): kind, unit and occurrence, 0 for the last one."""
     factors: np.ndarray
-    """(objective, sample): what an objective has of it."""
+    """(objective, sample): coefficient of each sample in each objective."""
 
     @property
     def count(self) -> int:
@@ -77,12 +80,12 @@ class SampleFunctions:
 
 
 def has_events(equations: Equations, objectives: Mapping[str, Objective]) -> bool:
-    """Whether steps end at events: of the mechanism, or of objectives."""
+    """Whether steps end at events, either of the mechanism or of objectives."""
     return equations.has_events or any(objective.samples for objective in objectives.values())
 
 
 class EventFunctions:
-    """Units of a mechanism, and samples of objectives with the extrema that they need."""
+    """Units of a mechanism, and samples of objectives with the extrema that they require."""
 
     def __init__(
         self,
@@ -91,14 +94,18 @@ class EventFunctions:
         directions: np.ndarray | None,
         remembered: int = 0,
     ):
-        """`remembered`: how many numbers of a state an integrator adds, on which nothing depends."""
+        """Collect the functions; `remembered` is the number of entries that an integrator adds to a
+        state, on which nothing depends.
+        """
         self._e, self._directions = equations, directions
         self._state = ca.vertcat(equations.packed, SX.sym("memory", remembered))
         self._values: list[SX] = []
         self.watched: list[SX] = []
         """Functions whose zeros are events, `WATCHED` for each unit."""
         self.extrema: dict[int, int] = {}
-        """For those that are rates of samples, and zero here, the number of the sample."""
+        """For each watched function that is the rate of a sample, and zero in the expressions here:
+        index → number of the sample.
+        """
         self.sampled: list[SX] = []
         """Functions that are sampled."""
         self._table: list[list[int]] = []
@@ -112,7 +119,7 @@ class EventFunctions:
 
     @property
     def units(self) -> UnitFunctions | None:
-        """None for a mechanism without contacts and events."""
+        """Functions of all units; None for a mechanism without contacts and events."""
         if not self._table:
             return None
         values = ca.Function("units", self._arguments, [ca.densify(ca.vertcat(*self._values))])
@@ -160,8 +167,8 @@ class EventFunctions:
     def _of_components(
         self, m: SX, slip: SX, rate: SX, force: SX, limit: SX
     ) -> tuple[list[SX], list[SX]]:
-        """Values and watched functions of friction whose slip has several components: where sliding
-        ends, the slip along its mode m.
+        """Return values and watched functions of friction whose slip has several components:
+        sliding ends where the slip along its mode m vanishes.
         """
 
         def size(x: SX) -> SX:
@@ -173,7 +180,7 @@ class EventFunctions:
         return values, [ca.dot(m, slip), limit - size(force)]
 
     def _add_event(self, event: EventUnit) -> list[list[float]]:
-        """Returns its actions."""
+        """Add an event; return its actions."""
         place, resets = event.first_mode, event.first_mode >= 0
         kind = int(resets) * (1 + event.of_states + event.at_start)
         fields = EVENT, -1, place, DIRECTIONS[event.direction], kind
@@ -183,10 +190,10 @@ class EventFunctions:
         return [*actions, *([[number, -1, 0.0]] if event.stops else [])]
 
     def _rate(self, function: SX) -> SX:
-        """Rate of a function; not a number where it depends on accelerations or multipliers."""
+        """Return the rate of a function; NaN where it depends on accelerations or multipliers."""
         e = self._e
-        known = symbols_in(function).isdisjoint(symbols_in(e.a, e.λ))
-        return e.differentiate(function) if known else SX(np.nan)
+        has_rate = symbols_in(function).isdisjoint(symbols_in(e.a, e.λ))
+        return e.differentiate(function) if has_rate else SX(np.nan)
 
     def _sample_functions(self, objectives: Mapping[str, Objective]) -> SampleFunctions | None:
         every = [(i, sample) for i, o in enumerate(objectives.values()) for sample in o.samples]
@@ -215,10 +222,10 @@ class EventFunctions:
         return self._names[sample.event]
 
     def _add_extremum(self, sample: int, function: SX) -> None:
-        """The rate of a sampled function vanishes at its extrema."""
+        """Add the rate of a sampled function, which vanishes at its extrema."""
         e = self._e
         if symbols_in(function).isdisjoint(symbols_in(e.a, e.λ)):
             rate = e.differentiate(function)
-            self._add([rate, self._rate(rate)], [], EVENT, -1, -1, 2)  # it never fires
+            self._add([rate, self._rate(rate)], [], EVENT, -1, -1, 2)  # this event resets nothing
         else:
             self._add([SX(0)], [], EXTREMUM, sample, -1)

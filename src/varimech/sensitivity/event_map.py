@@ -1,30 +1,33 @@
-"""The passage of an event as one chain: from the state just before it to the state just after it, both
-at the same time, however parameters move the event itself.
+"""The passage of an event as one chain: from the state just before it to the state just after it,
+both at the same time, however parameters shift the event itself.
 
 Let δ be the time from the present one to the event, 0 for the parameters of the run. A neighbouring
-motion moves on by δ with the equations before the event, is mapped by R (an impact, or nothing), and
-moves back by δ with those after it. Series up to δ² have exact first and second derivatives at δ = 0:
+motion advances by δ with the equations before the event, is mapped by R (an impact, or the
+identity), and moves back by δ with those after it. Series up to δ² have exact first and second
+derivatives at δ = 0:
 
     x₁ = x + f⁻ δ + ½ ḟ⁻ δ²,     w(x₁, t + δ, ρ) = 0,     x₂ = R(x₁, t + δ, ρ)
     x₃ = x₂ + f⁺ κ + ½ ḟ⁺ κ²,    κ = b − δ
     ψ ← ψ + g⁻ δ + ½ ġ⁻ δ² + g⁺ κ + ½ ġ⁺ κ²  + Σ (h + ḣ δ + ½ ḧ δ²)
 
-with the rates f = (v, a) of the state x = (q, v), the function w that vanishes at the event, integrands
-g, and the values h that objectives have of the event. δ follows from w by the inverse of its series,
+with the rates f = (v, a) of the state x = (q, v), the function w that vanishes at the event,
+integrands g, and the values h at the event that enter objectives. δ follows from w by the inverse
+of its series,
 
     δ = −w/ẇ − ½ ẅ w²/ẇ³.
 
-The saltation matrix is the first derivative of x ↦ x₃; tangents, adjoints and Hessians of this chain
-are those of all others. Where a force switches (`switching`), R is the identity, and b is the length of
-the step across the switch, at whose ends both sides of it are evaluated; b = 0 for events. An extremum
-of h is an event with w = ḣ at which nothing happens; its value h − ½ ḣ²/ḧ has the right curvature.
+The saltation matrix is the first derivative of x ↦ x₃; tangents, adjoints and Hessians of this
+chain are computed as for any other chain. Where a force switches (`switching`), R is the identity,
+and b is the length of the step across the switch, at whose ends both sides of it are evaluated; b =
+0 for events. An extremum of h is an event with w = ḣ at which nothing happens; its value h − ½ ḣ²/ḧ
+has the right curvature.
 
-What kind of event it is, is data: modes before and after it, which function vanishes, whether there is
-an impact, whether the run ends there (then the state stays at the event, κ = 0), and which values are
+The kind of event is data: modes before and after it, which function vanishes, whether there is an
+impact, whether the run ends there (then the state stays at the event, κ = 0), and which values are
 taken on either side. So one function serves all events of a run.
 
-R. I. Leine and H. Nijmeijer, Dynamics and Bifurcations of Non-Smooth Mechanical Systems, Springer 2004,
-chapter 7, for first derivatives.
+R. I. Leine and H. Nijmeijer, Dynamics and Bifurcations of Non-Smooth Mechanical Systems, Springer
+2004, chapter 7, for first derivatives.
 """
 
 from __future__ import annotations
@@ -53,9 +56,9 @@ from .tangent_augmented import differentiated
 
 @dataclass(frozen=True)
 class PassageLayout:
-    """Where the data of a passage stand in a row: modes before and after it; 1 for the function that
+    """Layout of the data of a passage in a row: modes before and after it; 1 for the function that
     vanishes; 1 for each value that is taken before, or after it; then the length b of the step, and
-    whether there is an impact, and the end of the run.
+    flags for an impact, and for the end of the run.
     """
 
     modes: int
@@ -64,7 +67,9 @@ class PassageLayout:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Of modes before, modes after, functions, values before, values after, and three numbers."""
+        """Sizes of: modes before, modes after, functions, values before, values after, and three
+        numbers.
+        """
         return self.modes, self.modes, self.functions, self.samples, self.samples, 3
 
     @property
@@ -73,12 +78,12 @@ class PassageLayout:
         return sum(self.sizes)
 
     def parts(self, row: np.ndarray) -> list[np.ndarray]:
-        """Views of the parts of a row."""
+        """Split a row into views of its parts."""
         return np.split(row, np.cumsum(self.sizes)[:-1])
 
 
 class EventMap:
-    """What passages of all events of a mechanism with some objectives are stated by."""
+    """Expressions that define the passages of all events of a mechanism with given objectives."""
 
     def __init__(self, equations: Equations, objectives: Mapping[str, Objective]):
         self.equations = equations
@@ -91,7 +96,7 @@ class EventMap:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal where maps are, for the same integrands and final terms."""
+        """Key that is equal for equal maps, given the same integrands and final terms."""
         e = self.equations
         values = ca.vertcat(SX(0, 1), *self.watched, *self.samples)
         function = ca.Function("events", [e.packed, e.ρ, e.t], [values])
@@ -99,18 +104,18 @@ class EventMap:
 
     @property
     def layout(self) -> PassageLayout:
-        """What its data are."""
+        """Layout of the data of a passage."""
         functions = len(self.watched) + len(self.switches)
         return PassageLayout(len(self.modes), functions, len(self.samples))
 
     @property
     def first_switch(self) -> int:
-        """Number of the first function that belongs to a switch."""
+        """Index of the first function that belongs to a switch."""
         return len(self.watched)
 
     def chain(self, saddle: Saddle, penalty: tuple[SX, SX] | None = None) -> Chain:
-        """State and integrals after an event, from positions and velocities before it. The penalty
-        factors are a function of an argument where both are given.
+        """Return the chain that maps positions and velocities before an event to the state and
+        integrals after it. `penalty` is the pair (argument, penalty factors as a function of it).
         """
         return _Passage(self, saddle, penalty).chain
 
@@ -124,22 +129,24 @@ class EventMap:
 
 @dataclass(frozen=True)
 class _Instant:
-    """A place where rates are evaluated: symbols of the equations, and what stands for them there."""
+    """A point at which rates are evaluated: symbols of the equations, and the expressions that
+    replace them there.
+    """
 
     symbols: Sequence[SX]
     values: Sequence[SX]
 
     def at(self, expression: SX) -> SX:
-        """An expression of the equations there."""
+        """Evaluate an expression of the equations at this point."""
         return ca.substitute([expression], list(self.symbols), list(self.values))[0]
 
 
 class _Passage:
-    """The chain of a passage, under construction."""
+    """Builder of the chain of a passage."""
 
     def __init__(self, functions: EventMap, saddle: Saddle, penalty: tuple[SX, SX] | None):
         self._f, self._e = functions, functions.equations
-        # softness of constraints would be that of impacts, as in `formulations/impact`
+        # compliance of constraints would also affect impacts, as in `formulations/impact`
         self._saddle = replace(saddle, passes=saddle.linear_passes + 1)
         self._data = SX.sym("event", functions.layout.size)
         places = np.cumsum([0, *functions.layout.sizes]).astype(int).tolist()
@@ -153,12 +160,12 @@ class _Passage:
 
     @cached_property
     def chain(self) -> Chain:
-        """All of it."""
+        """The complete chain."""
         e, deep = self._e, self._f.deep
         q, v = SX.sym("q⁻", e.q.numel()), SX.sym("v⁻", e.v.numel())
-        here, known = self._rates("before", (q, v, e.t), self._before, 1 + deep, 1 + deep)
-        a, ȧ = (here.at(x) for x in (e.a, known.derivative(e.a)))
-        δ = self._name("δ", self._time_to_event(here, known))
+        here, rule = self._rates("before", (q, v, e.t), self._before, 1 + deep, 1 + deep)
+        a, ȧ = (here.at(x) for x in (e.a, rule.derivative(e.a)))
+        δ = self._name("δ", self._time_to_event(here, rule))
         q1 = self._name("q₁", q + v * δ + a * (δ**2 / 2))
         v1 = self._name("v₁", v + a * δ + ȧ * (δ**2 / 2))
         t1 = self._name("t₁", e.t + δ)
@@ -169,8 +176,8 @@ class _Passage:
         κ = self._name("κ", (1 - self._stops) * (self._b - δ))
         q3 = self._name("q₃", q2 + v2 * κ + a2 * (κ**2 / 2))
         v3 = self._name("v₃", v2 + a2 * κ + ȧ2 * (κ**2 / 2))
-        ψ = self._moved_integrals(here, known, δ) + self._moved_integrals(then, along, κ)
-        ψ += self._values(here, known, then, δ)
+        ψ = self._moved_integrals(here, rule, δ) + self._moved_integrals(then, along, κ)
+        ψ += self._values(here, rule, then, δ)
         end, _ = self._rates("end", (q3, v3, t1 + κ), self._after, 0, MANY)
         ψ += self._stops * self._final_time(end)
         penalty, *others = settings_of(e, self._penalty)
@@ -185,7 +192,7 @@ class _Passage:
         )
 
     def _name(self, name: str, expression: SX, derivatives: int = MANY) -> SX:
-        """A symbol for an expression of which so many derivatives matter."""
+        """Return a symbol for an expression, of which `derivatives` orders of derivatives matter."""
         symbol = SX.sym(name, expression.numel())
         self._named.append((symbol, ca.densify(expression), derivatives))
         return symbol
@@ -193,38 +200,39 @@ class _Passage:
     def _rates(
         self, name: str, place: tuple[SX, ...], modes: SX, order: int, derivatives: int
     ) -> tuple[_Instant, ChainRule]:
-        """Accelerations and multipliers at positions, velocities and a time, with their rates up to an
-        order; and the chain rule along the motion, in the symbols of the equations. So many
-        derivatives of accelerations matter; of each further rate, one less.
+        """Add stages for accelerations and multipliers at positions, velocities and a time, with
+        their rates up to `order`. Return the point, and the chain rule along the motion in the
+        symbols of the equations. `derivatives` orders of derivatives of accelerations matter; one
+        less for each further rate.
         """
         e = self._e
         level = accelerations(e, e.constraint_acceleration, self._α)
-        known, stages = ChainRule([e.q, e.v, e.t], [e.v, e.a, SX(1)]), list[Stage]()
+        rule, stages = ChainRule([e.q, e.v, e.t], [e.v, e.a, SX(1)]), list[Stage]()
         for k in range(order + 1):
             matter = max(0, derivatives - k)
             stages += [replace(stage, derivatives=matter) for stage in level]
             further = list[Stage]()
             for stage in level if k < order else ():
-                derivative, known = differentiated(stage, known)
+                derivative, rule = differentiated(stage, rule)
                 assert derivative is not None
                 further.append(derivative)
             level = tuple(further)
         symbols = [e.q, e.v, e.t, *self._f.modes]
         values = [self._name(name, x) for x in place]
-        return self._moved(name, stages, symbols, [*values, *ca.vertsplit(modes)]), known
+        return self._moved(name, stages, symbols, [*values, *ca.vertsplit(modes)]), rule
 
-    def _time_to_event(self, here: _Instant, known: ChainRule) -> SX:
-        """δ; 0 where no function vanishes."""
+    def _time_to_event(self, here: _Instant, rule: ChainRule) -> SX:
+        """Return δ; 0 where no function vanishes."""
         functions = ca.vertcat(*self._f.watched, *self._f.switches)
         w = ca.dot(self._which, functions)
-        rate = _rate(known, w)
-        curvature = _rate(known, rate)
+        rate = _rate(rule, w)
+        curvature = _rate(rule, rate)
         for slot, sample in self._f.extrema.items():
-            # its second derivative is not needed: moved on and back, nothing changes but its value
-            slope = _rate(known, self._f.samples[sample])
-            w += self._which[slot] * slope
-            rate += self._which[slot] * _rate(known, slope)
-        # the rate of a function that is not there is 1, so that nothing is divided by zero
+            # its second derivative is not needed: shifting forth and back changes only its value
+            rate_of_sample = _rate(rule, self._f.samples[sample])
+            w += self._which[slot] * rate_of_sample
+            rate += self._which[slot] * _rate(rule, rate_of_sample)
+        # without a vanishing function the rate is set to 1, which avoids a division by zero
         rate += 1 - ca.sum1(self._which)
         w, rate, curvature = (
             self._name("w", here.at(x), derivatives)
@@ -233,7 +241,7 @@ class _Passage:
         return -w / rate - curvature * w**2 / (2 * rate**3)
 
     def _impact(self, q: SX, v: SX, t: SX) -> tuple[SX, SX]:
-        """Positions and velocities after an impact, or as they are without one."""
+        """Return positions and velocities after an impact, or unchanged without one."""
         chain = impact(self._e, self._saddle)
         symbols = [*[block.value for block in chain.state], self._e.t, chain.settings[0].value]
         values = [q, v, t, self._α, *ca.vertsplit(self._after)]
@@ -242,27 +250,27 @@ class _Passage:
         q2, v2 = (x + self._hits * (y - x) for x, y in zip((q, v), new, strict=True))
         return self._name("q₂", q2), self._name("v₂", v2)
 
-    def _moved_integrals(self, here: _Instant, known: ChainRule, time: SX) -> SX:
-        """What moving on, or back, by a time adds to integrals."""
+    def _moved_integrals(self, here: _Instant, rule: ChainRule, time: SX) -> SX:
+        """Return the change of integrals when the motion is shifted by a time."""
         g = self._f.integrands
-        value, rate = self._name("g", here.at(g), 1), self._name("ġ", here.at(_rate(known, g)), 0)
+        value, rate = self._name("g", here.at(g), 1), self._name("ġ", here.at(_rate(rule, g)), 0)
         return value * time + rate * (time**2 / 2)
 
-    def _values(self, before: _Instant, known: ChainRule, after: _Instant, δ: SX) -> SX:
-        """What objectives have of values at the event."""
+    def _values(self, before: _Instant, rule: ChainRule, after: _Instant, δ: SX) -> SX:
+        """Return the contribution of values at the event to objectives."""
         if not self._f.samples:
             return SX(self._f.integrands.numel(), 1)
         h = ca.vertcat(*self._f.samples)
-        rate = _rate(known, h)
+        rate = _rate(rule, h)
         value, rate, curvature = (
             self._name("h", before.at(x), derivatives)
-            for x, derivatives in ((h, MANY), (rate, 1), (_rate(known, rate), 0))
+            for x, derivatives in ((h, MANY), (rate, 1), (_rate(rule, rate), 0))
         )
         series = value + rate * δ + curvature * (δ**2 / 2)
         return ca.DM(self._f.factors) @ (self._taken * series + self._taken_after * after.at(h))
 
     def _final_time(self, end: _Instant) -> SX:
-        """What final terms gain by the time itself, where the run ends at the event."""
+        """Return the change of final terms with time itself, where the run ends at the event."""
         q, v, _, *others = end.values
         earlier = replace(end, values=[q, v, self._e.t, *others])
         w = self._f.finals
@@ -271,7 +279,9 @@ class _Passage:
     def _moved(
         self, name: str, stages: list[Stage], symbols: list[SX], values: list[SX]
     ) -> _Instant:
-        """Append stages with values in place of some symbols, and unknowns of their own."""
+        """Append stages with `values` in place of `symbols`, and with new symbols for their
+        unknowns.
+        """
         symbols, values = [*symbols], [*values]
         for stage in stages:
             own = [stage.unknown, stage.multiplier, *[symbol for symbol, _ in stage.dependents]]
@@ -289,9 +299,11 @@ class _Passage:
         return _Instant(symbols, values)
 
 
-def _rate(known: ChainRule, expression: SX) -> SX:
-    """Rate along the motion, by forward differentiation: of large expressions, few are wanted."""
-    symbols, rates = (ca.veccat(*x) for x in (known.symbols, known.derivatives))
+def _rate(rule: ChainRule, expression: SX) -> SX:
+    """Differentiate along the motion, in forward mode: expressions are large, and few rates are
+    needed.
+    """
+    symbols, rates = (ca.veccat(*x) for x in (rule.symbols, rule.derivatives))
     return ca.jtimes(expression, symbols, rates)
 
 
@@ -304,4 +316,4 @@ MOVED = (
     "multiplier_guess",
     "penalty",
 )
-"""Fields of a stage that depend on the place where it is evaluated, beside its metric."""
+"""Fields of a stage that depend on the point where it is evaluated, besides its metric."""

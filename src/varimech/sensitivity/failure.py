@@ -1,4 +1,6 @@
-"""Failure of a system of limits: one of them is exceeded (`any_of`), or all at once (`all_of`)."""
+"""Failure of a system of limits: at least one limit is exceeded (`any_of`), or all of them
+(`all_of`).
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,16 @@ from .comparison import Constraint
 
 @dataclass(frozen=True, eq=False)
 class SystemEvent:
-    """Several comparisons as one event; made by `any_of` and `all_of`."""
+    """Several comparisons as one event; created by `any_of` and `all_of`."""
 
     kind: Literal["any", "all"]
-    """Whether one of the comparisons has to hold for the event to occur, or all of them."""
+    """Whether the event occurs if any comparison holds, or only if all of them hold."""
     limits: Mapping[str, Constraint]
     """Comparisons by name."""
 
     @property
     def series(self) -> bool:
-        """Whether it is a series system: one limit is enough."""
+        """Whether it is a series system: exceeding one limit is enough."""
         return self.kind == "any"
 
     def __bool__(self) -> bool:

@@ -1,10 +1,10 @@
 """Nonlinear parts of forces, drivers and objectives as functions of time along a motion.
 
-Whatever makes a force narrow, fast or abrupt is the result of a nonlinear operation in its
-expression: the bell of a pulse, the sine of an excitation, the comparison of a switch. Taken by
-themselves these are measured by their own size, however little the whole force shows them. Zeros
-and turning points of anything that depends on time alone are where features can be narrow: exp(−((t
-− c)/w)²) is centred on the zero of t − c, whatever w is.
+A narrow, fast or abrupt force results from a nonlinear operation in its expression: the bell of a
+pulse, the sine of an excitation, the comparison of a switch. Each operation is examined separately
+and relative to its own size, however little it contributes to the whole force. Features can be
+narrow near zeros and turning points of any function of time alone: exp(−((t − c)/w)²) is centred on
+the zero of t − c, whatever w is.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .objective_functions import objective_expressions
 from .resolution import Evaluate
 
 MOST_ZEROS = 1000
-"""Zeros of one expression about which samples are clustered; a vibration with more is resolved by
-samples anyway.
+"""Largest number of zeros of one expression around which samples are clustered; a vibration with
+more is resolved by the equidistant samples anyway.
 """
 HALVINGS = 60
-"""Of the interval in which a zero lies: down to rounding."""
+"""Bisections of the interval of a zero: down to rounding."""
 
 
 @dataclass(frozen=True)
 class NonlinearParts:
-    """Expressions, with the element or objective that each belongs to."""
+    """Expressions, and for each the element or objective to which it belongs."""
 
     places: tuple[str, ...]
     expressions: SX
@@ -41,8 +41,8 @@ class NonlinearParts:
 def nonlinear_parts(
     e: Equations, objectives: Mapping[str, Objective]
 ) -> tuple[NonlinearParts, NonlinearParts, SX]:
-    """Those of time alone, those that depend on positions or velocities, too, and all expressions
-    of time alone, linear ones included.
+    """Return the nonlinear parts that depend on time alone, those that also depend on positions or
+    velocities, and all expressions of time alone, linear ones included.
     """
     moving, hidden, t = symbols_in(e.q, e.v), symbols_in(e.a, e.λ), symbols_in(e.t)
     timed: dict[int, tuple[str, SX]] = {}
@@ -67,8 +67,8 @@ def nonlinear_parts(
 
 
 def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple[str, SX, bool]]:
-    """Place, what is stated there, and whether it is a constraint, of which only the motion that it
-    drives is looked at.
+    """Yield place, expression, and whether it is a constraint: of a constraint only the part that
+    depends on time alone (a driver) is examined.
     """
     for element in e.elements:
         if element.initial is None:
@@ -84,7 +84,7 @@ def _stated(e: Equations, objectives: Mapping[str, Objective]) -> Iterator[tuple
 
 
 def _results(stated: SX) -> Iterator[tuple[int, SX]]:
-    """Every operation of an expression with its result."""
+    """Yield every operation of an expression with its result."""
     own = ca.symvar(stated)
     function = ca.Function("stated", own, [ca.densify(stated)])
     for operation, values, _ in replayed(function, own):
@@ -100,7 +100,7 @@ def _column(expressions: Sequence[SX]) -> SX:
 
 
 def of_time(e: Equations, ρ: np.ndarray, expressions: SX) -> Evaluate:
-    """Expressions of time as a function."""
+    """Return a function that evaluates expressions of time."""
     f = ca.Function("of_time", [e.t, e.ρ], [ca.densify(expressions)])
 
     def evaluate(times: np.ndarray) -> np.ndarray:
@@ -112,8 +112,8 @@ def of_time(e: Equations, ρ: np.ndarray, expressions: SX) -> Evaluate:
 def along_motion(
     e: Equations, ρ: np.ndarray, expressions: SX, time: np.ndarray, states: np.ndarray
 ) -> Evaluate:
-    """Expressions of time, positions and velocities along a stored motion, which is interpolated by
-    cubic polynomials.
+    """Return a function that evaluates expressions of time, positions and velocities along a stored
+    motion, which is interpolated by cubic polynomials.
     """
     from scipy.interpolate import CubicHermiteSpline
 
@@ -133,7 +133,7 @@ def along_motion(
 
 
 def special_times(evaluate: Evaluate, duration: float, count: int) -> np.ndarray:
-    """Zeros and turning points of functions of time, as far as `count` samples show them."""
+    """Find zeros and turning points of functions of time, as far as `count` samples resolve them."""
     t = np.linspace(0.0, duration, count + 1)
     values = evaluate(t)
     times = []
@@ -157,7 +157,7 @@ def special_times(evaluate: Evaluate, duration: float, count: int) -> np.ndarray
 
 
 def _zeros(f: Evaluate, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """By bisection, all at once."""
+    """Find zeros by bisection, all intervals at once."""
     if not low.size:
         return low
     sign = np.sign(f(low))

@@ -1,7 +1,7 @@
 """Objectives:  ψ = w(t_F) + ∫ g dt,  with g and w functions of the state.
 
 They are integrated along with the motion, at the order of its integrator: by the trapezoidal rule
-on the steps of an implicit one, with the stages and weights of an explicit one.
+on the steps of an implicit integrator, with the stages and weights of an explicit one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..model.user_functions import StateExpression
 from .comparison import Comparable
 
 StateFunction = Callable[[State], Any]
-"""A text stands for one where users give it."""
+"""Function of the state; users may write it as text instead."""
 
 
 AT_EVENT, PEAK, LOWEST = range(3)
@@ -33,21 +33,21 @@ class Sample:
     function: StateFunction
     event: str = ""
     occurrence: int = 0
-    """Which event of that name, from 1 on; 0 for the last one."""
+    """Occurrence of the event of that name, counted from 1; 0 for the last one."""
     factor: float = 1.0
 
 
 @dataclass(frozen=True)
 class Objective(Comparable):
-    """ψ = w(t_F) + ∫ g dt; make one with `integral`, `final`, or their sum. Compared with a number
-    it makes a constraint.
+    """ψ = w(t_F) + ∫ g dt; create one with `integral`, `final`, or their sum. Comparing it with a
+    number yields a constraint.
     """
 
     integrand: StateFunction | None = None
     final: StateFunction | None = None
     unit: str = ""
     samples: tuple[Sample, ...] = ()
-    """Values at events, and extrema, that are added to it."""
+    """Values at events, and extrema, that are added to the objective."""
 
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
@@ -199,7 +199,7 @@ def time_of(event: str, *, occurrence: int = 1) -> Objective:
 
 
 def functions_of(objective: Objective) -> tuple[StateFunction, ...]:
-    """Integrand, final term and sampled functions, as far as there are any."""
+    """Return the integrand, the final term and the sampled functions that are present."""
     stated = (objective.integrand, objective.final, *[s.function for s in objective.samples])
     return tuple(f for f in stated if f is not None)
 
@@ -215,7 +215,7 @@ def _sum(first: StateFunction | None, second: StateFunction | None) -> StateFunc
 
 
 def checked_callable(function: Any, what: str = "an objective") -> StateFunction:
-    """The function itself, if it can be one of the state; a text becomes one."""
+    """Check that `function` can be a function of the state; parse a text into one."""
     if isinstance(function, str):
         Expression(function)
         return StateExpression(function)

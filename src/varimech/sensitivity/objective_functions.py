@@ -1,4 +1,4 @@
-"""Objectives as functions of the state, with the derivatives that are wanted of them."""
+"""Objectives as functions of the state, with the derivatives that are requested."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     from .switching import SwitchingFunctions
 
 UNROLLED = 2000
-"""Instructions of objectives times columns, up to which their derivatives are straight-line code for
-all columns: for more, code for one column compiles faster than it is slower.
+"""Largest number of instructions of objectives times columns for which derivatives are
+straight-line code for all columns: above it, generating code for one column saves more compile time
+than it costs run time.
 """
 REMEMBERED = 64
-"""Objectives that are not looked at again: that takes longer than a short run."""
+"""Number of objectives whose checks are cached: examining objectives again takes longer than a
+short run.
+"""
 
 
 @dataclass(frozen=True)
 class ObjectiveFunctions:
-    """(state, ρ, t) → g, or w;  (state, state', ρ, t) → g', or w', with one row a direction; as far
-    as they are wanted.
+    """Integrands and final terms, (state, ρ, t) → g, or w, and their derivatives, (state, state',
+    ρ, t) → g', or w', with one row per direction, where requested.
     """
 
     integrands: ca.Function
@@ -41,20 +44,22 @@ class ObjectiveFunctions:
     finals: ca.Function
     final_tangent: ca.Function | Plan | None
     integrand_pullback: ca.Function | None = None
-    """(state, ρ, t) → g_s, g_ρ of all parameters: a row for each entry of s, or parameter, a column
-    an objective. None where they vanish.
+    """(state, ρ, t) → g_s, g_ρ with respect to all parameters: a row for each entry of s, or
+    parameter, and a column for each objective. None where they vanish.
     """
     final_pullback: ca.Function | None = None
     switching: SwitchingFunctions | None = None
-    """Where forces and integrands jump; None where they do not."""
+    """Jumps of forces and integrands; None where there are none."""
     units: UnitFunctions | None = None
     """Contacts, frictions and events; None where there are none."""
     samples: SampleFunctions | None = None
-    """What objectives have of events and extrema; None where they have nothing."""
+    """Samples at events and extrema that enter objectives; None where there are none."""
     final_time: ca.Function | None = None
     """(state, ρ, t) → ∂w/∂t, where events may end a run."""
     event_map: EventMap | None = None
-    """What passes events where steps are given and their own derivatives are part of the state."""
+    """Map across events, where steps are prescribed and the state is augmented with its own
+    derivatives.
+    """
 
     @property
     def ends_steps(self) -> bool:
@@ -65,7 +70,7 @@ class ObjectiveFunctions:
 
 @dataclass(frozen=True)
 class Measured:
-    """What objectives are functions of, and their integrands and final terms."""
+    """The variables of objectives, and their integrands and final terms."""
 
     state: SX
     ρ: SX
@@ -74,8 +79,8 @@ class Measured:
     finals: SX
 
     def augmented(self, tangent: SX, direction: SX, packed: SX) -> Measured:
-        """Values, and after them their derivatives along a change of state and parameters; `packed`
-        is the state with its change.
+        """Append to the integrands and final terms their derivatives along a change of state and
+        parameters; `packed` is the state augmented with its change.
         """
         u, u_ = ca.vertcat(self.state, self.ρ), ca.vertcat(tangent, direction)
         g, w = (ca.vertcat(x, ca.jtimes(x, u, u_)) for x in (self.integrands, self.finals))
@@ -90,10 +95,10 @@ class Measured:
     def functions(
         self, directions: np.ndarray | None, row_length: int = 0, costate_row: int | None = None
     ) -> ObjectiveFunctions:
-        """Functions of values and derivatives.
+        """Compile functions of values and derivatives.
 
-        These are along a sensitivity of the state in some directions in the space of the
-        parameters, in rows of `row_length`, and, for an adjoint, all there are, in rows of
+        Derivatives are taken along the sensitivities of the state to parameters in `directions`, in
+        rows of `row_length`; for an adjoint, with respect to all variables, in rows of
         `costate_row`.
         """
         state, ρ, t, u = self.state, self.ρ, self.t, ca.vertcat(self.state, self.ρ)
@@ -126,7 +131,7 @@ class Measured:
 
 
 def _tangent_plan(name: str, measured: Measured, jacobian: SX, directions: np.ndarray) -> Plan:
-    """(state, state', ρ, t) → jacobian @ (state', ρ'), in rows without padding."""
+    """Build the plan (state, state', ρ, t) → jacobian @ (state', ρ'), in rows without padding."""
     plan, rows, columns = Plan(name), jacobian.shape[0], directions.shape[1]
     seeds = padded(directions)
     n, count = measured.state.numel(), measured.ρ.numel()
@@ -153,7 +158,7 @@ def _tangent_plan(name: str, measured: Measured, jacobian: SX, directions: np.nd
 
 
 def measured(equations: Equations, objectives: Mapping[str, Objective]) -> Measured:
-    """Integrands and final terms of all objectives."""
+    """Collect integrands and final terms of all objectives."""
     return Measured(
         equations.packed, equations.ρ, equations.t, *objective_expressions(equations, objectives)
     )
@@ -162,7 +167,7 @@ def measured(equations: Equations, objectives: Mapping[str, Objective]) -> Measu
 def objective_expressions(
     equations: Equations, objectives: Mapping[str, Objective]
 ) -> tuple[SX, SX]:
-    """g and w of all objectives."""
+    """Return g and w of all objectives."""
 
     def column(functions: list[tuple[str, StateFunction | None]]) -> SX:
         return ca.densify(
@@ -179,22 +184,22 @@ def objective_expressions(
 def counted_angles(
     equations: Equations, functions: Sequence[tuple[str, StateFunction]]
 ) -> set[str]:
-    """Names of angles, not counted yet, whose turns some functions of the state depend on; these
-    come with labels for messages.
+    """Return the names of angles that are not counted yet and on whose full turns the given
+    functions of the state depend; the functions come with labels for messages.
     """
-    known, key = equations.needed_turns, tuple(function for _, function in functions)
-    if key not in known:
+    cached, key = equations.needed_turns, tuple(function for _, function in functions)
+    if key not in cached:
         probe = TurnProbe()
         state = equations.probed_state(probe)
         needed = probe.needed([column_of(function, state, label) for label, function in functions])
-        if len(known) >= REMEMBERED:
-            known.clear()
-        known[key] = needed
-    return known[key]
+        if len(cached) >= REMEMBERED:
+            cached.clear()
+        cached[key] = needed
+    return cached[key]
 
 
 def scalar_of(equations: Equations, name: str, function: StateFunction | None) -> SX:
-    """A function of the state that belongs to an objective, as an expression."""
+    """Evaluate a function of the state that belongs to an objective as an expression."""
     if function is None:
         return SX(0)
     e, label = equations, f"objective {name!r}"

@@ -1,11 +1,9 @@
 """Whether time steps resolve functions of time, and which steps would.
 
-    ∫ g dt and ∫ g² dt over a step, from samples far finer than the steps, against  h Σ b_i g(t +
-    c_i h)  and  h Σ b_i g(t + c_i h)²,
-
-the quadrature by which the stages of a scheme (nodes c_i, weights b_i) see g. A pulse between two
-stages changes both. A vibration whose period divides the step may leave the first as it is, but
-never both: g² has another mean.
+The integrals ∫ g dt and ∫ g² dt over a step, from samples far finer than the steps, are compared
+with  h Σ b_i g(t + c_i h)  and  h Σ b_i g(t + c_i h)²,  the quadrature by which the stages of a
+scheme (nodes c_i, weights b_i) sample g. A pulse between two stages changes both. A vibration whose
+period divides the step may leave the first unchanged, but never both: g² has another mean.
 
 Samples are equidistant, with clusters around given times, where spacing grows in proportion to the
 distance: a feature there is resolved whatever its width.
@@ -22,28 +20,28 @@ Evaluate = Callable[[np.ndarray], np.ndarray]
 """Times → values, (time, function)."""
 NOTICED = 0.02
 """Relative discrepancy of an integral over a step that counts as unresolved: clusters of samples
-integrate a bell to 0.3 %.
+integrate a bell curve to 0.3 %.
 """
 JUDGED = 8
 """Samples in a step from which on their integral can be compared with that of the stages."""
 SHORTEST = 1e-13
-"""Share of the duration below which no step is halved: jumps end there."""
+"""Share of the duration below which no step is halved: refinement at a jump ends there."""
 MOST = 200_000
-"""Steps beyond which functions count as unresolvable."""
+"""Number of steps beyond which functions count as unresolvable."""
 CLUSTER = 1.2 ** -np.arange(150.0)
-"""Distances of clustered samples, by the spacing of the others: down to 1e-12 of it."""
+"""Distances of clustered samples, in units of the equidistant spacing: down to 1e-12 of it."""
 
 
 @dataclass(frozen=True)
 class Stages:
-    """A step as a quadrature."""
+    """Quadrature rule of a step."""
 
     nodes: tuple[float, ...]
     weights: tuple[float, ...]
 
 
 ENDS = Stages((0.0, 1.0), (0.5, 0.5))
-"""What a scheme sees that evaluates forces at the ends of its steps."""
+"""Quadrature of a scheme that evaluates forces at the ends of its steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +51,14 @@ class SampledFunctions:
     evaluate: Evaluate
     times: np.ndarray
     integrals: np.ndarray
-    """(time, 3, function): of g, g² and |g| up to each time."""
+    """(time, 3, function): integrals of g, g² and |g| from 0 to each time."""
 
     @classmethod
     def sampled(
         cls, evaluate: Evaluate, duration: float, count: int, about: np.ndarray
     ) -> SampledFunctions:
-        """Sample functions `count` times from 0 to the duration, and in clusters about
-        some times.
+        """Sample functions at `count` equal intervals from 0 to the duration, and in clusters
+        around the times `about`.
         """
         even = np.linspace(0.0, duration, count + 1)
         near = about[:, None] + np.concatenate([-CLUSTER, [0.0], CLUSTER[::-1]]) * even[1]
@@ -75,8 +73,8 @@ class SampledFunctions:
         )
 
     def missed(self, begin: np.ndarray, end: np.ndarray, stages: Stages) -> np.ndarray:
-        """Relative discrepancy between what stages see of each function and what its samples show:
-        (step, function).
+        """Compute the relative discrepancy between the quadrature of the stages and the integral of
+        the samples: (step, function).
         """
         before, after = self._up_to(begin), self._up_to(end)
         off = np.abs(after - before - self._seen(begin, end, stages))[:, :2] / self._scale(
@@ -88,7 +86,7 @@ class SampledFunctions:
     def resolved(
         self, ends: np.ndarray, stages: Stages, accuracy: float | None
     ) -> np.ndarray | None:
-        """Steps halved until stages see what samples show and, if an accuracy is given, until
+        """Halve steps until the stages resolve the samples and, if an accuracy is given, until
         halving changes no integral by more.
 
         Returns:
@@ -112,14 +110,14 @@ class SampledFunctions:
         return np.unique(np.concatenate(done))
 
     def _changed(self, begin: np.ndarray, end: np.ndarray, stages: Stages) -> np.ndarray:
-        """Relative change of what stages see if each step is halved: (step, function)."""
+        """Compute the relative change of the quadrature when each step is halved: (step, function)."""
         middle = 0.5 * (begin + end)
         halves = self._seen(begin, middle, stages) + self._seen(middle, end, stages)
         scale = self._scale(self._up_to(begin), self._up_to(end), end - begin)
         return (np.abs(halves - self._seen(begin, end, stages))[:, :2] / scale).max(axis=1)
 
     def _seen(self, begin: np.ndarray, end: np.ndarray, stages: Stages) -> np.ndarray:
-        """What stages see of g, g² and |g| in each step: (step, 3, function)."""
+        """Compute the quadrature of g, g² and |g| by the stages in each step: (step, 3, function)."""
         length, b = end - begin, np.array(stages.weights)
         values = self.evaluate((begin[:, None] + length[:, None] * np.array(stages.nodes)).ravel())
         values = values.reshape(begin.size, b.size, -1)
@@ -131,14 +129,14 @@ class SampledFunctions:
         )
 
     def _up_to(self, times: np.ndarray) -> np.ndarray:
-        """Integrals up to some times: (time, 3, function)."""
+        """Return integrals from 0 to the given times: (time, 3, function)."""
         k = np.clip(np.searchsorted(self.times, times) - 1, 0, self.times.size - 2)
         share = ((times - self.times[k]) / (self.times[k + 1] - self.times[k]))[:, None, None]
         return self.integrals[k] + share * (self.integrals[k + 1] - self.integrals[k])
 
     def _scale(self, before: np.ndarray, after: np.ndarray, length: np.ndarray) -> np.ndarray:
-        """By what discrepancies of ∫ g and ∫ g² are measured: ∫ |g| and ∫ g² over the step, or
-        their means if these are larger.
+        """Return the reference values for discrepancies of ∫ g and ∫ g²: ∫ |g| and ∫ g² over the
+        step, or their means if these are larger.
         """
         mean = self.integrals[-1][None] * (length / self.times[-1])[:, None, None]
         own = np.maximum(after - before, mean)[:, [2, 1]]

@@ -1,6 +1,6 @@
-"""Where the expressions of a mechanism switch, found before any number is computed: at a
-kink a derivative jumps, at a jump there is none. It is read off the elements, which state all
-physics.
+"""Non-smooth points in the expressions of a mechanism, identified symbolically, before any
+numerical evaluation: at a kink the derivative jumps, at a jump there is none. They are derived from
+the elements, which contain all equations.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ STEPS = frozenset((*JUMPS, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)) 
     ca.OP_FMOD,
     ca.OP_REMAINDER,
 }
-"""Operations that are constant but for jumps."""
+"""Operations that are piecewise constant."""
 
 
 def check_slope(name: str, expression: SX, equations: Equations) -> bool:
-    """Refuse what depends on the motion or on parameters by jumps only; otherwise report whether it
-    has jumps beside its derivatives.
+    """Refuse an expression that depends on the motion or on parameters only through jumps;
+    otherwise return whether it has jumps in addition to a derivative.
     """
     u = ca.vertcat(equations.packed, equations.ρ)
     if not ca.depends_on(expression, u):
@@ -58,7 +58,7 @@ def check_slope(name: str, expression: SX, equations: Equations) -> bool:
 
 
 def check_gradients(equations: Equations, objectives: Mapping[str, Objective]) -> None:
-    """Refuse objectives without a gradient, whose derivatives would be wrong zeros."""
+    """Refuse objectives without a gradient: their computed derivatives would be zero, and wrong."""
     accepted, key = equations.differentiable, tuple(objectives.values())
     if key and key not in accepted:
         g, w = objective_expressions(equations, objectives)
@@ -72,26 +72,28 @@ def check_gradients(equations: Equations, objectives: Mapping[str, Objective]) -
 
 @dataclass(frozen=True)
 class Switch:
-    """Where an expression is not smooth: where `at` changes its sign."""
+    """A non-smooth point of an expression, where `at` changes its sign."""
 
     place: str
-    """The force, body, joint or driver it belongs to; or the objective."""
+    """The force, body, joint or driver to which it belongs; or the objective."""
     operation: str
     jump: bool
     """Whether a value may jump there, not only its derivative."""
     objective: str | None
-    """Where it belongs to one."""
+    """Name of the objective, if the expression belongs to one."""
     final: bool
     """Whether it is in a final term, where only the end of the run counts."""
     timed: bool
-    """Whether it depends on nothing but the time: parameters then do not move it."""
+    """Whether it depends on time only, so that parameters do not shift it."""
     at: SX
     side: SX
-    """A number that changes where the sign of `at` does, exactly as the operation sees it."""
+    """A value that changes exactly where the operation takes the other branch; `at` may round
+    there.
+    """
 
 
 def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[Switch]:
-    """All switches of the equations and of the objectives that depend on the motion or the time."""
+    """Return all switches of the equations and objectives that depend on the motion or on time."""
     e = equations
     moving, timed, parameters = symbols_in(e.packed), symbols_in(e.t), symbols_in(e.ρ)
     switches = []
@@ -110,7 +112,7 @@ def switches(equations: Equations, objectives: Mapping[str, Objective]) -> list[
 def _expressions(
     e: Equations, objectives: Mapping[str, Objective]
 ) -> Iterator[tuple[str, str | None, bool, list[SX]]]:
-    """Place, objective, whether final, and what is stated there."""
+    """Yield place, objective, whether it is a final term, and its expressions."""
     for element in e.elements:
         if element.initial is None:
             yield element.name, None, False, element.stated_between_impacts
@@ -120,8 +122,8 @@ def _expressions(
 
 
 def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX, SX]]:
-    """Operations that are not smooth, what changes its sign there, and a number that changes with
-    it; each once.
+    """Return each non-smooth operation once, with the expression that changes its sign there, and a
+    value that changes with it.
     """
     everything = ca.densify(ca.veccat(*expressions))
     own = ca.symvar(everything)
@@ -137,12 +139,14 @@ def _non_smooth(expressions: Sequence[SX]) -> list[tuple[int, SX, SX]]:
 
 
 def _side(operation: int, values: list[SX], at: SX) -> SX:
-    """What a comparison gives, where it is one: at zero, it knows to which side that belongs."""
+    """Return the result of a comparison, which includes the side to which zero belongs; for other
+    operations, the sign.
+    """
     return SX.binary(operation, *values) if operation in (ca.OP_LT, ca.OP_LE) else ca.sign(at)
 
 
 def _switching(operation: int, values: list[SX]) -> SX:
-    """What changes its sign where an operation is not smooth."""
+    """Return the expression that changes its sign where an operation is not smooth."""
     if operation in (ca.OP_FLOOR, ca.OP_CEIL):
         return ca.sin(np.pi * values[0])
     if operation in (ca.OP_FMOD, ca.OP_REMAINDER):

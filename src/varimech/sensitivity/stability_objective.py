@@ -1,7 +1,7 @@
-"""Objectives of small motions: growth rates, frequencies and damping of modes, and the value of a
-parameter at which a motion loses its stability.
+"""Objectives of small motions: growth rates, frequencies and damping ratios of modes, and the value
+of a parameter at which a motion loses stability.
 
-They come from eigenvalues of linear equations about a motion, not from a run.
+They follow from eigenvalues of the linearised equations about a motion, not from a run.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ KINDS = ("growth_rate", "frequency", "damping_ratio", "critical_speed")
 
 @dataclass(frozen=True)
 class StabilityObjective(Comparable):
-    """A number of small motions about a motion; make one with `growth_rate`, `frequency`,
-    `damping_ratio` or `critical_speed`. Multiplied with a number it is another one; compared with a
-    number it makes a constraint.
+    """A property of small motions about a reference motion; create one with `growth_rate`,
+    `frequency`, `damping_ratio` or `critical_speed`. Multiplied by a number it is another
+    objective; compared with a number it becomes a constraint.
     """
 
     kind: str
     at: str
     near: float | None = None
-    """Frequency (Hz) of the mode that counts."""
+    """Frequency (Hz) near which the mode is selected."""
     parameter: str = ""
     bracket: tuple[float | str, float | str] = (0.0, 0.0)
     """Values of the parameter on both sides of the critical one."""
@@ -152,7 +152,7 @@ def _of_mode(kind: str, at: str, near: float | None, unit: str) -> StabilityObje
 
 
 def check_place(kind: str, at: object) -> None:
-    """Refuse what names no motion."""
+    """Refuse a name that is none of `PLACES`."""
     if at not in PLACES:
         error = unknown_name("place", at, PLACES)
         raise ModelError(error.problem, element=kind, field="at", value=at, remedy=error.remedy)

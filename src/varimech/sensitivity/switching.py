@@ -1,4 +1,4 @@
-"""Jumps of forces and integrands along a motion, and what they contribute to derivatives.
+"""Jumps of forces and integrands along a motion, and their contributions to derivatives.
 
 Where a switching function g(q, v, t, ρ) changes its sign at t*, accelerations jump from a⁻ to a⁺,
 and integrands from g⁻ to g⁺. Parameters move t*, by differentiation of g = 0 along the motion,
@@ -28,49 +28,53 @@ from .objective import Objective
 from .smoothness import Switch, switches
 
 SAME_DEPTH = 40
-"""Operations deep to which expressions of the same switch, stated in several places, are compared."""
+"""Depth of operations to which expressions are compared to recognise the same switch."""
 ROUNDED = 2e-15
-"""Share of its terms to which a function of the state is known: ten floating-point numbers."""
+"""Relative rounding error of a function of the state, as a share of its terms: about ten units in
+the last place.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class SwitchingFunctions:
-    """Functions of (state, ρ, t) about all jumps."""
+    """Functions of (state, ρ, t) for all jumps."""
 
     values: ca.Function
-    """Sides (numbers that change where the function's sign does; ±2 and 0 of kinks), g, and ġ; one
-    after the other.
+    """Sides (numbers that change where the function's sign does; ±2 and 0 for kinks), g, and ġ,
+    concatenated.
     """
     gradient: ca.Function | None
-    """g_x, g_ρ times the directions, and g_ρ of all parameters: a row for each switch."""
+    """g_x, g_ρ along the directions, and g_ρ for all parameters: a row for each switch."""
     count: int
-    """Number of switches, those of `jumps_of`."""
+    """Number of switches, as returned by `jumps_of`."""
     of_forces: int
-    """Number of those that belong to forces; they come first, those of integrands after them."""
+    """Number of switches in forces; they come first, switches in integrands follow."""
 
 
 def jumps_of(equations: Equations, objectives: Mapping[str, Objective]) -> list[Switch]:
-    """Switches of forces and integrands whose time the motion or the parameters decide; each once.
-    Steps end at kinks, too: an error estimate would find them by ever shorter steps.
+    """Return the switches of forces and integrands whose time depends on the motion or the
+    parameters, each once.
+
+    Steps end at kinks, too: an error estimate would locate them by ever shorter steps.
     """
     e = equations
     decided, unknown = symbols_in(e.q, e.v, e.ρ), symbols_in(e.a, e.λ)
-    found: list[Switch] = []
+    jumps: list[Switch] = []
     for switch in switches(e, objectives):
         own = symbols_in(switch.at)
         if switch.final or own.isdisjoint(decided):
             continue
-        if not own.isdisjoint(unknown):  # its rate is not known
+        if not own.isdisjoint(unknown):  # its rate is not available
             continue
-        if not any(ca.is_equal(switch.at, other.at, SAME_DEPTH) for other in found):
-            found.append(switch)
-    return found
+        if not any(ca.is_equal(switch.at, other.at, SAME_DEPTH) for other in jumps):
+            jumps.append(switch)
+    return jumps
 
 
 def switching_functions(
     equations: Equations, objectives: Mapping[str, Objective], directions: np.ndarray | None
 ) -> SwitchingFunctions | None:
-    """The functions about all jumps; None where there are none."""
+    """Build the functions for all jumps; None where there are none."""
     jumps, e = jumps_of(equations, objectives), equations
     if not jumps:
         return None
@@ -91,8 +95,8 @@ def switching_functions(
 
 
 def _side_of_kink(e: Equations, at: SX) -> SX:
-    """±2, and 0 within rounding of zero, which is the same side as both: a function that begins there
-    does not change its side, whatever rounding makes of its sign; there is nothing to jump over.
+    """Return the side of a kink: ±2, or 0 within rounding of zero. A function that starts there
+    does not change sides, whatever sign rounding gives it: there is nothing to jump over.
     """
     x = ca.vertcat(e.q, e.v, e.ρ)
     rounding = ROUNDED * ca.sum1(ca.fabs(ca.densify(ca.gradient(at, x)) * x))

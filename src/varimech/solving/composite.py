@@ -1,4 +1,4 @@
-"""Runs of the composite system: derivatives by a second road, one run for each parameter."""
+"""Runs of the composite system: an independent derivative method, with one run for each parameter."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ class CompositeSolver:
     def __init__(self, equations: Equations, method: Method):
         if not (method.formulation.traits.composite and method.integrator.traits.composite):
             raise ModelError(
-                f"method 'composite' does not go with {method.title}",
-                remedy=Message("use {method}, which goes with everything", method="direct"),
+                f"method 'composite' cannot be combined with {method.title}",
+                remedy=Message("use {method}, which works with every scheme", method="direct"),
             )
         self._programs = _CompositePrograms(equations, method)
         self._runners = Runners(self._programs)
 
-    def run(self, task: Task, inputs: Inputs, slope: np.ndarray, parameter: int) -> Trajectory:
-        """A run with derivatives for one parameter, from a state and its derivative; objectives and
-        their derivatives stand side by side.
+    def run(self, task: Task, inputs: Inputs, tangent: np.ndarray, parameter: int) -> Trajectory:
+        """Execute a run with derivatives with respect to one parameter, from a state and its
+        derivative; objectives and their derivatives are computed side by side.
         """
         assert inputs.state is not None
         direction = np.zeros(inputs.parameters.size)
         direction[parameter] = 1.0
         composite = self._programs.composite
-        given = replace(
+        composite_inputs = replace(
             inputs,
-            state=composite.packed(inputs.state, slope),
+            state=composite.packed(inputs.state, tangent),
             parameters=np.concatenate([inputs.parameters, direction]),
             nominal=np.concatenate([inputs.nominal, direction]),
             sizes=(
@@ -64,49 +64,51 @@ class CompositeSolver:
             ),
             sensitivity_floors=np.zeros(0),
         )
-        wanted = DerivativeRequest(passages=task.schedule.passages is not None)
-        runner = self._runners.of(task.objectives, wanted, SHARP)
-        trajectory, _ = runner.prepare(given, task.backend, runs=len(task.indices or []))(None)
+        request = DerivativeRequest(passages=task.schedule.passages is not None)
+        runner = self._runners.of(task.objectives, request, SHARP)
+        trajectory, _ = runner.prepare(
+            composite_inputs, task.backend, runs=len(task.indices or [])
+        )(None)
         end = trajectory.step_ends[-1]
         assert trajectory.time[-1] == end, f"no result is stored at the end, {end:g} s"
-        states, slopes = composite.unpacked(trajectory.states)
+        states, tangents = composite.unpacked(trajectory.states)
         values, gradients = np.hsplit(trajectory.objectives, 2)
         return replace(
             trajectory,
             states=states,
-            sensitivities=slopes[:, :, None],
+            sensitivities=tangents[:, :, None],
             objectives=values,
             gradients=gradients[:, :, None],
         )
 
 
 class _CompositePrograms:
-    """Programs of the composite system; their values are followed by derivatives."""
+    """Programs of the composite system; derivatives are appended to the values."""
 
     def __init__(self, equations: Equations, method: Method):
         self._equations, self._method = equations, method
         self.composite = Composite(equations)
 
     def objectives(
-        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+        self, objectives: Mapping[str, Objective], request: DerivativeRequest
     ) -> ObjectiveFunctions:
-        """Integrands and final terms."""
+        """Return integrands and final terms, with their derivatives appended."""
         e = self._equations
         g, w = objective_expressions(e, objectives)
         integrands, finals = (
             self.composite.along("integrands", g, e.packed),
             self.composite.along("finals", w, e.packed),
         )
-        event_map = EventMap(e, objectives) if wanted.passages else None
+        event_map = EventMap(e, objectives) if request.passages else None
         return ObjectiveFunctions(integrands, None, finals, None, event_map=event_map)
 
     def runner(
         self,
         functions: ObjectiveFunctions,
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Runner:
-        """The runner of the program with these objectives."""
+        """Build the runner of the program with these objectives."""
         method, rates = self._method, None
         if method.rates_apart:
             rates = self._functions(method.rates(self.composite.dynamics, self._saddle))
@@ -153,7 +155,7 @@ class _CompositePrograms:
 
     @cached_property
     def _penalty(self) -> ca.Function:
-        """Constraints and their derivatives have the penalties of the constraints."""
+        """Penalty factors of the composite system, equal for a constraint and its derivative."""
         e, (plain, derived) = self._equations, self.composite.constraint_rows
         single = penalty_function(e, self._saddle)(e.q, e.ρ, e.t)
         both = ca.SX(2 * len(plain), 1)

@@ -3,16 +3,17 @@
 A point p of the image has N(p) preimages. Where the determinant of the map keeps its sign σ, their
 number is σ times the winding number of the image of the boundary about p, so that
 
-    N(p) = Σ c · (angle that a curve is seen under from p) / 2π,
+    N(p) = Σ c · (angle that a curve subtends at p) / 2π,
 
 with c = σ for the boundary of the region, and c = 2 for folds (determinant zero), which bound a
 sheet on either side. The image is N ≥ 1. Curves with N = 0 on one side bound it, and with Δ the
-difference of N across a curve, to which curves in the same place contribute c each,
+difference of N across a curve, to which coincident curves contribute c each,
 
     A  = Σ ± (c/Δ) ∫ ½ (x dy − y dx),      A' = Σ ± (c/Δ) ∫ (x' dy − y' dx),
 
-where x', y' are derivatives of points of the curves; those along a curve do not count. Pieces of
-curves are parabolas through three points, so errors decrease with the fourth power of their length.
+where x', y' are derivatives of points of the curves; components tangential to a curve do not
+contribute. Pieces of curves are parabolas through three points, so errors decrease with the fourth
+power of their length.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from itertools import pairwise
 import numpy as np
 
 ASIDE = 1e-6
-"""Distance of points at which preimages are counted from a piece, over its length: far above
+"""Distance from a piece, over its length, of the points at which preimages are counted: far above
 rounding, far below the distance of other curves.
 """
 SHORT = 1e-9
-"""Length of pieces that are points, over the size of the image."""
+"""Length, over the size of the image, below which a piece is a point."""
 STRAIGHT = 1e-14
-"""Height of a parabola over its length that is rounding."""
+"""Height of a parabola, over its length, below which it is rounding."""
 GAUSS = 0.5 + np.array([-0.5, 0.5]) / np.sqrt(3)
 
 
@@ -39,9 +40,9 @@ class CoveredArea:
     """Pieces of all curves that may bound the image."""
 
     points: np.ndarray
-    """(piece, 3, 2): first point, one in the middle, last point."""
+    """(piece, 3, 2): first point, a point in the middle, last point."""
     jumps: np.ndarray
-    """c of each piece: what it adds to N on its left side."""
+    """c of each piece: its contribution to N on its left side."""
 
     @cached_property
     def area(self) -> float:
@@ -56,12 +57,12 @@ class CoveredArea:
         return float(0.5 * np.sum(weight * (integral(t1) - integral(t0))))
 
     def area_derivatives(self, changes: np.ndarray) -> np.ndarray:
-        """A' from derivatives of the points, (piece, 3, 2, parameter)."""
+        """Compute A' from derivatives of the points, (piece, 3, 2, parameter)."""
         _, b, c = self._polynomials
         α, β, γ = _parabolas(changes)
         piece, t0, t1, weight = self._outside
         total = np.zeros(changes.shape[3])
-        for x in GAUSS:  # exact up to degree three
+        for x in GAUSS:  # Gauss quadrature is exact up to degree three
             t = (t0 + x * (t1 - t0))[:, None]
             along = (b[piece] + 2 * c[piece] * t)[:, :, None]
             s = t[:, :, None]
@@ -72,12 +73,12 @@ class CoveredArea:
 
     @property
     def boundary(self) -> np.ndarray:
-        """Pieces of which some part bounds the image."""
+        """Indices of the pieces of which some part bounds the image."""
         piece, *_ = self._outside
         return np.unique(piece)
 
     def cut(self, k: int) -> list[np.ndarray]:
-        """Parts of a piece that bound the image, each by three points."""
+        """Return the parts of a piece that bound the image, each by three points."""
         piece, t0, t1, _ = self._outside
         a, b, c = (x[k] for x in self._polynomials)
         return [
@@ -87,15 +88,15 @@ class CoveredArea:
 
     @cached_property
     def gap(self) -> float:
-        """What the boundary misses from being closed (m): zero, unless parts are not told apart."""
+        """Closure gap of the boundary (m): zero, unless parts were not separated."""
         _, b, c = self._polynomials
         piece, t0, t1, weight = self._outside
         along = b[piece] * (t1 - t0)[:, None] + c[piece] * (t1**2 - t0**2)[:, None]
         return float(np.linalg.norm(weight @ along))
 
     def count(self, places: np.ndarray) -> np.ndarray:
-        """N at some places, (place, 2). A parabola is seen under the angle of its chord, and one
-        more turn from places between both, t² < s < t for p = a + b t + c s.
+        """Compute N at the given places, (place, 2). A parabola subtends the angle of its chord,
+        plus one turn at places between both, t² < s < t for p = a + b t + c s.
         """
         _, b, c = self._polynomials
         area = _cross(b, c)
@@ -104,10 +105,10 @@ class CoveredArea:
         counts = np.zeros(len(places))
         for k, p in enumerate(places):
             d, e = self.points[:, 0] - p, self.points[:, 2] - p
-            across = _cross(d, e) + 0.0  # no −0.0, of which arctan2 would make −π
+            across = _cross(d, e) + 0.0  # avoid −0.0, which arctan2 would map to −π
             angle = np.arctan2(across, np.einsum("ij,ij->i", d, e))
             t, s = -_cross(d, c) / safe, -_cross(b, d) / safe
-            below = (across >= 0) == (area < 0)  # s < t, by the sign that the angle has
+            below = (across >= 0) == (area < 0)  # s < t, by the sign of the angle
             between = ~flat & (t > 0) & (t < 1) & (t**2 < s) & below
             counts[k] = self.jumps @ (angle / (2 * np.pi) + np.where(between, np.sign(area), 0.0))
         return np.rint(counts)
@@ -142,9 +143,10 @@ class CoveredArea:
         return piece[kept], t0[kept], t1[kept], weight[kept]
 
     def _cuts(self) -> list[list[float]]:
-        """Where each piece crosses others."""
+        """Return the parameters at which each piece crosses others."""
         low, high = self.points.min(axis=1), self.points.max(axis=1)
-        pad = 0.25 * (high - low).max(axis=1)[:, None]  # parabolas leave the box of their points
+        # parabolas extend beyond the box of their points
+        pad = 0.25 * (high - low).max(axis=1)[:, None]
         low, high = low - pad, high + pad
         meet = (low[:, None] <= high[None]).all(axis=2) & (low[None] <= high[:, None]).all(axis=2)
         cuts: list[list[float]] = [[] for _ in self.points]
@@ -155,7 +157,9 @@ class CoveredArea:
         return cuts
 
     def _crossings(self, i: int, j: int) -> list[tuple[float, float]]:
-        """Parameters of two pieces where they cross, by Newton's method from those of chords."""
+        """Return the parameters of two pieces where they cross, by Newton's method from crossings
+        of chords.
+        """
         a, b, c = self._polynomials
         grid = np.linspace(0, 1, 5)
         p, q = (a[k] + b[k] * grid[:, None] + c[k] * grid[:, None] ** 2 for k in (i, j))
@@ -165,7 +169,7 @@ class CoveredArea:
         safe = np.where(across == 0, np.inf, across)
         s, t = _cross(w, v) / safe, _cross(w, u) / safe
         hits = np.argwhere((s >= -0.1) & (s <= 1.1) & (t >= -0.1) & (t <= 1.1) & (across != 0))
-        found = []
+        crossings = []
         for k, m in hits:
             x = np.array([(k + s[k, m]) / 4, (m + t[k, m]) / 4])
             for _ in range(5):
@@ -175,12 +179,12 @@ class CoveredArea:
                     break
                 x = x - np.linalg.solve(J, gap)
             if (x > 0).all() and (x < 1).all():
-                found.append((float(x[0]), float(x[1])))
-        return found
+                crossings.append((float(x[0]), float(x[1])))
+        return crossings
 
 
 def _parabolas(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """a + b t + c t² through points at t = 0, ½ and 1."""
+    """Return the coefficients of a + b t + c t² through points at t = 0, ½ and 1."""
     first, middle, last = points[:, 0], points[:, 1], points[:, 2]
     return first, -3 * first + 4 * middle - last, 2 * (first - 2 * middle + last)
 

@@ -1,4 +1,4 @@
-"""Dead centres of kinematics: positions where drivers cannot go on, to rounding.
+"""Dead centres of kinematics, computed to rounding: positions that drivers cannot pass.
 
     F(q, u, ρ) = 0,     F_q φ = 0,     ℓᵀφ = 1,     u = u₀ + s n
 
@@ -23,24 +23,24 @@ from .kinematics import Kinematics, Position
 NEWTON = 12
 """Iterations: quadratic convergence from a distance of 1 % takes five."""
 CLOSE = 1e-12
-"""Last step over the size of q and φ."""
+"""Last step over the size of q and φ at convergence."""
 
 
 @dataclass(frozen=True)
 class DeadCentre:
-    """A position where F_q is singular, on a line of values of the drivers."""
+    """A position where F_q is singular, on a line in the space of driver values."""
 
     u: np.ndarray
     q: np.ndarray
     φ: np.ndarray
-    """Direction in which it moves while the drivers stand still."""
+    """Direction in which the mechanism moves while the drivers are at rest."""
     matrix: np.ndarray
-    """Of the system for (q, φ, s)."""
+    """Jacobian of the system for (q, φ, s)."""
     parameters: np.ndarray
     """Derivatives of the system with respect to all parameters."""
 
     def sensitivities(self, indices: list[int]) -> np.ndarray:
-        """∂q/∂ρ of the dead centre on its line, one column a parameter."""
+        """Compute ∂q/∂ρ of the dead centre on its line, one column per parameter."""
         right = -self.parameters[:, indices]
         return np.asarray(np.linalg.lstsq(self.matrix, right, rcond=None)[0][: self.q.size])
 
@@ -53,7 +53,7 @@ class DeadCentres:
 
     @cached_property
     def _system(self) -> ca.Function:
-        """(q, φ, ρ) → E and its derivatives, E = (F, F_q φ)."""
+        """Compile (q, φ, ρ) → E and its derivatives, E = (F, F_q φ)."""
         q, _, ρ = self._solver.start._positions._inputs
         F, φ = self._solver.start._positions._F, SX.sym("φ", q.numel())
         E = ca.densify(ca.vertcat(F, ca.jtimes(F, q, φ)))
@@ -61,14 +61,16 @@ class DeadCentres:
         return ca.Function("dead_centre", [q, φ, ρ], [E, dE])
 
     def near(self, last: Position, n: np.ndarray, ρ: np.ndarray) -> DeadCentre | None:
-        """The dead centre near a position, along the values u + s n; None if there is none."""
+        """Find the dead centre near a position, along the values u + s n; None if there is none."""
         A = self._solver._jacobian(last.q, self._solver.values(ρ, last.u))
         return self.refined(last.q, np.linalg.svd(A)[2][-1], last.u, n, ρ)
 
     def refined(
         self, q: np.ndarray, φ: np.ndarray, u: np.ndarray, n: np.ndarray, ρ: np.ndarray
     ) -> DeadCentre | None:
-        """The dead centre near guesses of its position and direction, along u + s n."""
+        """Find the dead centre near initial guesses of its position and direction, along u + s n;
+        None if there is none.
+        """
         size, ℓ, s = q.size, φ / np.linalg.norm(φ), 0.0
         φ, where = ℓ, self._solver.driver_indices
         for _ in range(NEWTON):

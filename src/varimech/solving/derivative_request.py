@@ -1,4 +1,4 @@
-"""Which derivatives are wanted of a program."""
+"""Requests for the derivatives that a program computes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from ..core.messages import Message
 
 @dataclass(frozen=True, eq=False)
 class DerivativeRequest:
-    """Derivatives that a program is to give."""
+    """Derivatives that a program has to compute."""
 
     directions: np.ndarray | None = None
-    """Along the motion: in these directions in the space of all parameters, one a column."""
+    """Directions in the space of all parameters, one per column, for derivatives along the motion.
+    """
     adjoint: bool = False
-    """By a sweep backwards, with respect to all parameters."""
+    """Whether to compute an adjoint, with respect to all parameters, by a backward sweep."""
     objectives: int = 0
     passages: bool = False
     """Whether events are passed by a map of the state (`sensitivity/event_map`)."""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal where functions of chains are."""
+        """Key that is equal for requests with equal functions of chains."""
         directions = (
             None
             if self.directions is None
@@ -35,7 +36,7 @@ class DerivativeRequest:
 
     @property
     def moved(self) -> list[int]:
-        """Parameters that change in any of these directions."""
+        """Parameters that change in any of the directions."""
         return (
             [] if self.directions is None else np.flatnonzero(self.directions.any(axis=1)).tolist()
         )
@@ -47,8 +48,8 @@ class DerivativeRequest:
 
 
 def unit_directions(total: int, indices: list[int]) -> np.ndarray:
-    """Directions in the space of all parameters in which one of the chosen ones changes by 1:
-    (parameter, chosen).
+    """Return directions in the space of all parameters, (parameter, selected), in each of which one
+    selected parameter changes by 1.
 
     Raises:
         ModelError: if they do not fit into memory.

@@ -1,5 +1,5 @@
-"""Why a run failed: the step is tried once more, watched, and the force, driver or constraint to
-look at is named.
+"""Diagnosis of a failed run: the failed step is repeated under inspection, to name the force,
+driver or constraint that caused the failure.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WHOLE = "the motion as a whole"
 def explained(
     failure: StepFailure, inputs: Inputs, equations: Equations, step: ChainFunctions, method: Method
 ) -> SimulationError:
-    """The failure in words, with what to try."""
+    """Explain the failure in words, with a remedy."""
     if failure.reason in OF_EVENTS:
         return _of_events(failure, inputs.parameters, equations)
     scheme, ρ, t = method.integrator, inputs.parameters, failure.time
@@ -64,12 +64,13 @@ def explained(
         worst, residual = WHOLE, math.nan
     elif failure.reason not in (SINGULAR, UNDERFLOW, STALLED, STEPPED_OVER, NO_CONVERGENCE):
         worst, residual = _not_finite(equations, q, v, ρ, t), math.nan
-        worst = event if event and worst == WHOLE else worst  # or modes have made it so
+        # with a failed event, its resets may be the cause
+        worst = event if event and worst == WHOLE else worst
     where = f"; worst constraint {worst!r}, residual {residual:.3g}" if equations.blocks else ""
-    given = inputs.schedule.tolerance == 0
+    given_steps = inputs.schedule.tolerance == 0
     tolerance = (
         "where steps are divided at events and jumps"
-        if given
+        if given_steps
         else f"at tolerance {inputs.schedule.tolerance:g}"
     )
     not_finite = f"a value became not finite (NaN or infinite); look at {worst!r}"
@@ -107,7 +108,7 @@ def explained(
 
 
 def _of_events(failure: StepFailure, ρ: np.ndarray, equations: Equations) -> SimulationError:
-    """Why contacts and friction do not let a run go on."""
+    """Explain why contacts and friction stop a run."""
     e = equations
     name = _unit_of(failure, e) or e.model.name
     trouble, remedy = {
@@ -142,19 +143,21 @@ def _of_events(failure: StepFailure, ρ: np.ndarray, equations: Equations) -> Si
 
 
 def _unit_of(failure: StepFailure, e: Equations) -> str:
-    """The contact, friction or stated event that a failure is about; empty for none."""
+    """Return the contact, friction or event that a failure concerns; empty for none."""
     names = [*[unit.label for _, unit in e.units], *[event.name for event in e.events]]
     return names[failure.culprit] if 0 <= failure.culprit < len(names) else ""
 
 
 def _failed_event(failure: StepFailure, e: Equations) -> str:
-    """What had an event whose state has no solution; empty where a step has none."""
+    """Return the name of an event after which the state has no solution; empty for failures of
+    steps.
+    """
     takes_time = failure.length != 0 or failure.reason not in (NO_CONVERGENCE, NOT_FINITE)
     return "" if takes_time else _unit_of(failure, e)
 
 
 def _overlap(failure: StepFailure, ρ: np.ndarray, e: Equations) -> str:
-    """By how much surfaces overlap."""
+    """Describe by how much surfaces overlap."""
     if failure.reason != OVERLAP or not 0 <= failure.culprit < len(e.units):
         return ""
     unit = e.units[failure.culprit][1]
@@ -168,7 +171,7 @@ def _overlap(failure: StepFailure, ρ: np.ndarray, e: Equations) -> str:
 def _remedy(
     failure: StepFailure, inputs: Inputs, equations: Equations, method: Method, singular: bool
 ) -> Message:
-    """What to try."""
+    """Return a remedy for the failure."""
     scheme = method.integrator
     beside = _beside_beams(equations, inputs, method)
     if failure.reason == SINGULAR:
@@ -216,8 +219,8 @@ def _remedy(
 
 
 def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
-    """What else to try where there are beams, whose segments stretch faster than anything else
-    moves.
+    """Return additional remedies for models with beams, whose segments vibrate along their length
+    faster than anything else.
     """
     beams, scheme = equations.model.beams, method.integrator
     if not beams:
@@ -226,7 +229,8 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
         ca.vertcat(*[b.fastest_vibration() for b in beams]), inputs.parameters
     ).ravel()
     beam, ω = beams[int(fastest.argmax())].name, float(fastest.max())
-    if (explicit := scheme.coefficients) is not None:  # 0.95: two digits may be rounded up by 5 %
+    # 0.95: rounding to two digits may increase the number by 5 %
+    if (explicit := scheme.coefficients) is not None:
         return Message(
             ". Beam {!r} vibrates along its segments with up to {:.3g} rad/s: {} needs steps of at"
             " most {:.2g} s for it, or fewer segments; implicit integrators ({step} alone) need not"
@@ -236,7 +240,7 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
             scheme.name,
             0.95 * explicit.longest_vibration_step / ω,
         )
-    other = "{integrator}, which damps what is too fast for the step"
+    other = "{integrator}, which damps vibrations that are too fast for the step"
     return Message(
         f", or {'fewer segments' if scheme.traits.damping else other}: beam {{!r}} vibrates along"
         " its segments with up to {:.3g} rad/s",
@@ -247,7 +251,7 @@ def _beside_beams(equations: Equations, inputs: Inputs, method: Method) -> Text:
 
 
 def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities at the beginning of the failed step."""
+    """Return positions and velocities at the beginning of the failed step."""
     n = equations.q.numel()
     return failure.state[:n], failure.state[n : 2 * n]
 
@@ -255,7 +259,7 @@ def _before(failure: StepFailure, equations: Equations) -> tuple[np.ndarray, np.
 def _last_finite_iterate(
     failure: StepFailure, inputs: Inputs, step: ChainFunctions, scheme: DifferenceScheme
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities of the failed step as far as they were finite."""
+    """Return positions and velocities of the last finite iterate of the failed step."""
     assert step.predict is not None and step.iterate is not None
     h = failure.length
     settings = [
@@ -276,18 +280,20 @@ def _last_finite_iterate(
 
 
 def _ends_beyond(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float) -> str | None:
-    """A force or constraint that is finite at a place, and not a little later."""
+    """Return a force or constraint that is finite at the present time, and not shortly after; None
+    if there is none.
+    """
     if _not_finite(e, q, v, ρ, t) != WHOLE:
         return None
-    # a step towards an end becomes shorter than rounding; a millionth of the time is far beyond it,
-    # and too near for the motion to be another one
+    # steps towards an end become shorter than rounding; a millionth of the time is far beyond the
+    # end, and too short for the motion to change
     ahead = 1e-6 * (abs(t) or 1.0)
     name = _not_finite(e, q + ahead * v, v, ρ, t + ahead)
     return None if name == WHOLE else name
 
 
 def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float) -> str:
-    """The first force or constraint that is not finite there, or whose derivatives are not."""
+    """Return the first force or constraint whose value or derivatives are not finite there."""
     suspects = {
         name: [part, ca.jacobian(part, ca.vertcat(e.q, e.v))]
         for name, part in e.force_parts.items()
@@ -307,9 +313,10 @@ def _not_finite(e: Equations, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: f
 
 
 def _is_near(failure: StepFailure, equations: Equations, q: np.ndarray) -> bool:
-    """Whether an iterate is still where the step could end; constraints say nothing elsewhere.
+    """Whether an iterate is still near a possible end of the step; elsewhere constraints are no
+    evidence.
 
-    Ten times the coordinates, or what the velocities make of them in a step, is generous.
+    Ten times the coordinates, or the distance that the velocities cover in a step, is generous.
     """
     before, v = _before(failure, equations)
     reach = max(np.abs(before).max(initial=0.0), np.abs(v * failure.length).max(initial=0.0))
@@ -323,7 +330,8 @@ def _nearly_dependent(e: Equations, q: np.ndarray, ρ: np.ndarray, t: float) -> 
         )
     )
     strengths = np.linalg.svd(Φ_q, compute_uv=False) if Φ_q.size else np.ones(1)
-    strengths = strengths[strengths > 1e-9 * strengths[0]]  # what is redundant is so everywhere
+    # constraints that are redundant everywhere are no sign of a singular position
+    strengths = strengths[strengths > 1e-9 * strengths[0]]
     return bool(strengths[-1] < 1e-2 * strengths[0])
 
 

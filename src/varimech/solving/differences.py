@@ -1,5 +1,5 @@
 """Derivatives of runs by central differences: the perturbed runs of all parameters, in vectors of
-samples where the program allows it.
+samples where the program supports it.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from .solver import Solver
 from .task import Task
 
 LOADING = 0.1
-"""Seconds to wait for the library of vectors, enough to load it: its first build on a computer, of
-some seconds, goes on in the background.
+"""Seconds to wait for the library of vector code, enough to load it; its first build on a computer
+takes some seconds and continues in the background.
 """
 
 
 def run_differences(
     solver: Solver, task: Task, ρ: np.ndarray, relative_steps: tuple[float, ...]
 ) -> tuple[Trajectory, float, np.ndarray]:
-    """A run with derivatives by differences, the seconds that all runs took, and the gradients at
-    its end by all perturbations, (perturbation, objective, parameter).
+    """Execute a run with derivatives by differences; return it, the total time of all runs (s), and
+    the gradients at its end for all perturbations, (perturbation, objective, parameter).
     """
     assert task.indices is not None
     count = 2 * len(relative_steps) * len(task.indices)
     plain, ran = replace(task, indices=None, progress=False, runs=count), 0.0
     if task.schedule.tolerance and _replays(solver, task, ρ):
-        # all runs take the steps of one with derivatives: a choice of steps is no smooth function
-        # of the parameters
+        # all runs take the steps of one with derivatives: an adaptive choice of steps is no smooth
+        # function of the parameters
         first, ran = solver.run(replace(task, method="direct"), ρ)
         plain = replace(plain, schedule=task.schedule.replayed(first.step_ends))
     trajectory, seconds = solver.run(plain, ρ)
-    with progress_bar(f"{solver.model.name}: differences", count, task.progress) as tell:
-        neighbours = _Neighbours(solver, plain, trajectory, tell)
+    with progress_bar(f"{solver.model.name}: differences", count, task.progress) as report:
+        neighbours = _Neighbours(solver, plain, trajectory, report)
         differences = central_differences(neighbours, ρ, task.indices, relative_steps)
     history, sensitivities = differences.gradient_history, differences.sensitivities
     if not np.isfinite(history[-1]).all() or not np.isfinite(sensitivities).all():
@@ -57,8 +57,8 @@ def run_differences(
 
 
 def _replays(solver: Solver, task: Task, ρ: np.ndarray) -> bool:
-    """Whether perturbed runs can take the steps of another run: nothing happens at times that differ
-    between them.
+    """Whether perturbed runs can take the steps of another run: nothing happens at times that
+    differ between them.
     """
     ranges = solver.time_plan.shared(task.schedule, task.objectives, ρ)
     points = {k for k, (least, greatest) in ranges.items() if least == greatest}
@@ -70,12 +70,12 @@ def _replays(solver: Solver, task: Task, ρ: np.ndarray) -> bool:
 
 @dataclass
 class _Neighbours:
-    """Perturbed runs beside one that went well; NaN where one fails."""
+    """Runs with perturbed parameters; NaN where one fails."""
 
     solver: Solver
     task: Task
     trajectory: Trajectory
-    tell: Callable[[int], None]
+    report: Callable[[int], None]
     errors: list[VarimechError] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -90,22 +90,23 @@ class _Neighbours:
             left = np.flatnonzero(~samples.done)
         for done, k in enumerate(left.tolist(), len(rows) - len(left)):
             ψ[k], x[k] = self._individually(rows[k])
-            self.tell(done + 1)
+            self.report(done + 1)
         return ψ, x
 
     def _runner_of_vectors(self) -> Runner | None:
-        """The program, if vectors execute it, and are there without waiting for a compiler."""
-        runner = self.solver.runner(self.task.objectives, self.solver.wanted(self.task))
+        """Return the program if vector code can execute it without waiting for a compiler."""
+        runner = self.solver.runner(self.task.objectives, self.solver.derivative_request(self.task))
         if (
             self.task.backend == "interpreted"
             or not isinstance(runner, Runner)
             or not suits(runner.program)
-            or len(self.trajectory.time) < self.task.schedule.stored_count  # an event ended it
+            or len(self.trajectory.time) < self.task.schedule.stored_count  # an event ended the run
             or not has_lane_machine(within=LOADING)
         ):
             return None
         if runner.native.compiled and not runner.native.load_lanes():
-            # vectors of bytecode are up to twice as slow as compiled single runs: next time
+            # vectors of bytecode are up to twice as slow as compiled single runs: compile for the
+            # next call
             runner.native.build_lanes_in_background()
             return None
         return runner
@@ -117,7 +118,7 @@ class _Neighbours:
         if sampler is None:
             return None
         began, compiled = time.perf_counter(), runner.native.lanes_compiled
-        samples = in_slices(sampler, rows, self.task.stop, self.tell)
+        samples = in_slices(sampler, rows, self.task.stop, self.report)
         spent = time.perf_counter() - began
         self.seconds += spent
         if not compiled:
@@ -130,7 +131,7 @@ class _Neighbours:
             run, seconds = self.solver.run(self.task, row)
             if run.states.shape != x.shape:
                 raise self._ended_otherwise(run)
-        except VarimechError as error:  # one perturbation may fail where others do not
+        except VarimechError as error:  # one perturbation may fail where others succeed
             self.errors.append(error)
             return np.full_like(ψ, np.nan), np.full_like(x, np.nan)
         self.seconds += seconds

@@ -1,16 +1,17 @@
 """Eigenvalues λᵢ(v) as continuous functions of a parameter, and where they meet a condition.
 
-From one value to the next, eigenvalues are matched by their derivatives: what both ends predict for
-the middle,
+From one value to the next, eigenvalues are matched by their derivatives: the predictions of both
+ends for the middle,
 
     λᵢ(a) + ½ h λᵢ'(a)   and   λⱼ(b) − ½ h λⱼ'(b),
 
-with the least sum of distances. Where a match is not much nearer than the next eigenvalue, the
-interval is halved. Where eigenvalues meet (a pair becomes real), no derivative continues them: either
-order is right, and the least distance decides.
+are assigned to each other with the least sum of distances. Where a match is not much nearer than
+the next eigenvalue, the interval is halved. Where eigenvalues meet (a pair becomes real), no
+derivative continues them: either order is right, and the least distance decides.
 
-A condition is F = Re(w λ) + c v = 0: w = 1 for the imaginary axis, w = −i/2π and c = −n for a frequency
-that equals n v. Newton's method solves it within the interval where F changes its sign, and
+A condition is F = Re(w λ) + c v = 0: w = 1 for the imaginary axis, w = −i/2π and c = −n for a
+frequency that equals n v. Newton's method solves it within the interval where F changes its sign,
+and
 
     dv/dρ = −Re(w λ_ρ) / (Re(w λ_v) + c).
 """
@@ -27,28 +28,29 @@ from ..results.eigenvalue_curves import Branches, Crossing
 from .eigenvalues import Spectrum
 
 At = Callable[[float], Spectrum]
-"""Parameter value → spectrum; derivatives with respect to that parameter are the first ones."""
+"""Parameter value → spectrum; the first derivatives are with respect to that parameter."""
 HALVINGS = 7
-"""Most of an interval: eigenvalues that still cannot be told apart meet there."""
+"""Largest number of halvings of an interval: eigenvalues that are still not separated meet there.
+"""
 CLEAR = 0.25
-"""Share of the distance to the next eigenvalue that a match may miss the prediction by."""
+"""Share of the distance to the next eigenvalue by which a match may miss the prediction."""
 TOGETHER = 1e-7
-"""Distance, over the largest eigenvalue, below which two are the same, as those of symmetric
-mechanisms are everywhere.
+"""Distance, over the largest eigenvalue, below which two eigenvalues are equal, as those of
+symmetric mechanisms are everywhere.
 """
 ON_IT = 1e-10
-"""Distance from a condition, over the largest eigenvalue, that is rounding."""
+"""Distance from a condition, over the largest eigenvalue, that counts as rounding."""
 ITERATIONS = 60
-"""Of Newton's method within an interval: bisection alone reaches rounding in 52."""
+"""Iterations of Newton's method within an interval: bisection alone reaches rounding in 52."""
 CONVERGED = 1e-14
-"""Step of the parameter, over its size, that ends it."""
+"""Step of the parameter, relative to its size, at which the iteration ends."""
 
 
 class CountChange(Exception):
     """The number of eigenvalues changes.
 
     Attributes:
-        value: of the parameter at which it is another one.
+        value: value of the parameter at which the number differs.
     """
 
     def __init__(self, value: float):
@@ -58,7 +60,7 @@ class CountChange(Exception):
 
 @dataclass(frozen=True)
 class Condition:
-    """F = Re(w λ) + c v, which vanishes."""
+    """The condition F = Re(w λ) + c v = 0."""
 
     w: complex
     c: float = 0.0
@@ -67,7 +69,8 @@ class Condition:
 
 
 def track(at: At, values: np.ndarray) -> Branches:
-    """Branches over increasing or decreasing values, in the order of frequencies at the first one.
+    """Track branches over increasing or decreasing values, in the order of frequencies at the first
+    one.
 
     Raises:
         CountChange: if the number of eigenvalues changes.
@@ -99,7 +102,7 @@ def track(at: At, values: np.ndarray) -> Branches:
 
 
 def _match(at: At, a: float, x: Spectrum, b: float, y: Spectrum, halvings: int) -> np.ndarray:
-    """For each eigenvalue at a, its place among those at b."""
+    """Return, for each eigenvalue at a, the index of its continuation at b."""
     from scipy.optimize import linear_sum_assignment
 
     if not x.values.size:
@@ -118,12 +121,12 @@ def _match(at: At, a: float, x: Spectrum, b: float, y: Spectrum, halvings: int) 
 
 def _predicted(s: Spectrum, h: float) -> np.ndarray:
     assert s.derivatives is not None
-    slopes = s.derivatives[:, 0]
-    return np.asarray(s.values + h * np.where(np.isfinite(slopes), slopes, 0.0))
+    derivatives = s.derivatives[:, 0]
+    return np.asarray(s.values + h * np.where(np.isfinite(derivatives), derivatives, 0.0))
 
 
 def _is_clear(x: Spectrum, y: Spectrum, distance: np.ndarray, partner: np.ndarray) -> bool:
-    """Whether each match is much nearer than all others that differ from it."""
+    """Whether each match is much nearer than all other, distinct eigenvalues."""
     n = len(partner)
     size = TOGETHER * max(np.abs(x.values).max(), np.abs(y.values).max())
     p, q = x.values, y.values[partner]
@@ -134,10 +137,10 @@ def _is_clear(x: Spectrum, y: Spectrum, distance: np.ndarray, partner: np.ndarra
 
 
 def crossings(at: At, branches: Branches, condition: Condition) -> list[Crossing]:
-    """Where branches with Im λ ≥ 0 meet a condition, in the order of values. A branch that stays on
-    it (undamped oscillations on the imaginary axis) does not meet it.
+    """Find where branches with Im λ ≥ 0 meet a condition, in the order of values. A branch that
+    stays on it (undamped oscillations on the imaginary axis) does not meet it.
     """
-    found = []
+    located = []
     λ, v = branches.eigenvalues, branches.values
     F = (condition.w * λ).real + condition.c * v[:, None]
     largest = float(np.abs(λ).max(initial=0.0))
@@ -149,14 +152,14 @@ def crossings(at: At, branches: Branches, condition: Condition) -> list[Crossing
             lowest = λ[i : k + 1, j].imag.min() / (largest or 1.0)
             if lowest < -TOGETHER or (condition.oscillating and lowest <= TOGETHER):
                 continue
-            found.append(_located(at, branches, (int(i), int(k)), j, condition))
-    return sorted(found, key=lambda c: (c.value * np.sign(v[-1] - v[0]), c.branch))
+            located.append(_located(at, branches, (int(i), int(k)), j, condition))
+    return sorted(located, key=lambda c: (c.value * np.sign(v[-1] - v[0]), c.branch))
 
 
 def _located(
     at: At, branches: Branches, rows: tuple[int, int], j: int, condition: Condition
 ) -> Crossing:
-    """Newton's method between two values, by bisection where it leaves them."""
+    """Locate a crossing by Newton's method between two values, with bisection where it leaves them."""
     ends = [
         (float(branches.values[i]), branches.eigenvalues[i, j], branches.derivatives[i, j, 0])
         for i in rows
@@ -189,7 +192,9 @@ def _located(
 
 
 def _between(ends: list[tuple[float, complex, complex]], v: float) -> complex:
-    """Hermite's cubic between two values, or the chord where a derivative is missing."""
+    """Interpolate by Hermite's cubic between two values, or by the chord where a derivative is
+    missing.
+    """
     (a, x, x_), (b, y, y_) = ends
     h = b - a
     if not h:

@@ -2,12 +2,12 @@
 
     A x = λ x,     yᴴ A = λ yᴴ,     λ' = yᴴ A' x / yᴴ x
 
-Of repeated eigenvalues with as many eigenvectors (columns of X and Y), the derivatives for one
+For repeated eigenvalues with as many eigenvectors (columns of X and Y), the derivatives for one
 parameter are the eigenvalues of (Yᴴ X)⁻¹ Yᴴ A' X. Where eigenvectors are missing, as at critical
 damping, eigenvalues have no derivatives.
 
-A position that nothing depends on (a free rotation) makes a column of zeros in A: its eigenvalue
-is zero for all parameters. It is taken out, so that the one of its rate is not a repeated one.
+A cyclic position (a free rotation) is a column of zeros in A: its eigenvalue is zero for all
+parameters. It is removed, so that the eigenvalue of its rate is not a repeated one.
 
 P. Lancaster, Numer. Math. 6 (1964) 377–387.
 """
@@ -19,15 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDING = 1e-13
-"""Entries of A below this share of the largest are zero, where a whole column is."""
+"""Share of the largest entry of A below which the entries of a column count as zero."""
 UNCHANGED = 1e-10
-"""The same for A', whose second derivatives are known less well."""
+"""The same share for A', whose second derivatives are less accurate."""
 REPEATED = 1e-6
-"""Difference of eigenvalues, over their size, below which they are the same: those that lack an
+"""Difference of eigenvalues, over their size, below which they are equal: eigenvalues that lack an
 eigenvector differ by the root of rounding, 1e-8.
 """
 NOTHING = 1e-9
-"""Share of the largest eigenvalue below which two are both zero."""
+"""Share of the largest eigenvalue below which two eigenvalues are both zero."""
 MISSING = 1e-5
 """Least singular value of Yᴴ X, with columns of unit length, where no eigenvector is missing."""
 
@@ -42,36 +42,42 @@ class Spectrum:
     derivatives: np.ndarray | None
     """(eigenvalue, parameter); None where no A' was given, NaN where an eigenvector is missing."""
     groups: list[list[int]]
-    """Eigenvalues that are the same; single ones, too."""
+    """Groups of equal eigenvalues, single ones included."""
     lacking: list[list[int]]
     """Groups that lack eigenvectors."""
 
 
 @dataclass(frozen=True)
 class Eigenvalues:
-    """Those with Im λ ≥ 0, slowest first; conjugates are left out."""
+    """Eigenvalues with Im λ ≥ 0, slowest first; their conjugates are left out."""
 
     values: np.ndarray
     vectors: np.ndarray
-    """(state, mode), in rates where the eigenvalue is zero and nothing depends on the position."""
+    """(state, mode); normalised in rates where the eigenvalue is zero and the position is cyclic.
+    """
     derivatives: np.ndarray | None
     """(mode, parameter); None where no A' was given."""
     repeated: tuple[tuple[int, ...], ...]
-    """Modes with the same eigenvalue."""
+    """Groups of modes with the same eigenvalue."""
     missing: tuple[tuple[int, ...], ...]
-    """Those of them that lack eigenvectors, whose derivatives do not exist (NaN)."""
+    """Groups of modes that lack eigenvectors, whose derivatives do not exist (NaN)."""
 
 
 def eigenvalues(A: np.ndarray, A_: np.ndarray | None, positions: int) -> Eigenvalues:
-    """Eigenvalues of A, and their derivatives for A' of (row, column, parameter).
+    """Compute eigenvalues of A, and their derivatives for A' of (row, column, parameter).
 
-    The first states are so many positions.
+    The first `positions` states are positions.
     """
     free = _free(A, A_, positions)
     kept = [k for k in range(len(A)) if k not in free]
     inner = np.ix_(kept, kept)
-    found = spectrum(A[inner], None if A_ is None else A_[inner[0], inner[1]])
-    λ, X, derivatives, groups = found.values, found.vectors, found.derivatives, found.groups
+    inner_spectrum = spectrum(A[inner], None if A_ is None else A_[inner[0], inner[1]])
+    λ, X, derivatives, groups = (
+        inner_spectrum.values,
+        inner_spectrum.vectors,
+        inner_spectrum.derivatives,
+        inner_spectrum.groups,
+    )
     vectors = np.zeros((len(A), λ.size), dtype=complex)
     vectors[kept] = X
     rates = A[np.ix_(free, kept)] @ X
@@ -83,8 +89,10 @@ def eigenvalues(A: np.ndarray, A_: np.ndarray | None, positions: int) -> Eigenva
     none = np.eye(len(A), dtype=complex)[:, free]
     zeros = np.zeros(len(free))
 
-    def shown(some: list[list[int]]) -> tuple[tuple[int, ...], ...]:
-        modes = [tuple(sorted(place[k] for k in g if k in place)) for g in some if len(g) > 1]
+    def shown(groups_of_values: list[list[int]]) -> tuple[tuple[int, ...], ...]:
+        modes = [
+            tuple(sorted(place[k] for k in g if k in place)) for g in groups_of_values if len(g) > 1
+        ]
         return tuple(dict.fromkeys(m for m in modes if m))
 
     return Eigenvalues(
@@ -94,12 +102,12 @@ def eigenvalues(A: np.ndarray, A_: np.ndarray | None, positions: int) -> Eigenva
         if derivatives is None
         else np.vstack([np.zeros((len(free), derivatives.shape[1])), derivatives[order]]),
         shown(groups),
-        shown(found.lacking),
+        shown(inner_spectrum.lacking),
     )
 
 
 def spectrum(A: np.ndarray, A_: np.ndarray | None) -> Spectrum:
-    """All eigenvalues of A, and their derivatives for A' of (row, column, parameter)."""
+    """Compute all eigenvalues of A, and their derivatives for A' of (row, column, parameter)."""
     from scipy.linalg import eig
 
     λ, Y, X = eig(A, left=True, right=True) if len(A) else (np.zeros(0), *2 * [np.eye(0)])
@@ -110,7 +118,7 @@ def spectrum(A: np.ndarray, A_: np.ndarray | None) -> Spectrum:
 
 
 def _free(A: np.ndarray, A_: np.ndarray | None, positions: int) -> list[int]:
-    """Positions that nothing depends on."""
+    """Return the cyclic positions: the columns of zeros in A and A'."""
     limit = ROUNDING * np.abs(A).max(initial=0.0)
     free = [k for k in range(positions) if np.abs(A[:, k]).max(initial=0.0) <= limit]
     if A_ is None or not A_.size:
@@ -120,7 +128,7 @@ def _free(A: np.ndarray, A_: np.ndarray | None, positions: int) -> list[int]:
 
 
 def _groups(λ: np.ndarray) -> list[list[int]]:
-    """Eigenvalues that are the same, by index; single ones, too."""
+    """Group equal eigenvalues by index; single ones form groups, too."""
     largest = np.abs(λ).max(initial=0.0)
     groups: list[list[int]] = []
     for k, value in enumerate(λ):
@@ -146,7 +154,7 @@ def _derivatives(
     groups: list[list[int]],
     lacking: list[list[int]],
 ) -> np.ndarray:
-    """λ' of (eigenvalue, parameter)."""
+    """Compute λ', (eigenvalue, parameter)."""
     derivatives = np.full((X.shape[1], A_.shape[2]), np.nan + 0j)
     for group in groups:
         if group in lacking:

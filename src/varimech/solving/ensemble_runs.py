@@ -1,5 +1,5 @@
-"""Many runs of a solver, which differ in parameter values only: compiled ones at one call, the
-others one by one.
+"""Many runs of a solver that differ in parameter values only: compiled runs in one call, others one
+by one.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ Prepared = tuple[
 ]
 """Arguments of a `Sampler`."""
 CHUNK = 512
-"""Samples that a thread takes at a time: with 64, a third of the time of small models went into
-beginning with the next ones.
+"""Number of samples that a thread takes at a time: with 64, small models spent a third of their
+time on starting the next chunk.
 """
 
 MORE_STEPS, LEAST_STEPS = 2, 16
-"""Runs whose steps are kept may choose so many times the steps of the nominal one, and so many more:
-tolerances of parameters hardly change their number. Samples that need more are rerun individually.
+"""Limits on the number of steps of runs whose steps are recorded: the factor on that of the nominal
+run, and the number in addition. Tolerances of parameters hardly change the number of steps. Samples
+that need more are rerun individually.
 """
 
 
 def run_many(
     solver: Solver, task: Task, rows: np.ndarray, threads: int
 ) -> tuple[Samples, dict[int, VarimechError], float]:
-    """A run for each row of parameter values, in threads; why some failed, and the seconds it all
-    took.
+    """Execute a run for each row of parameter values, in threads; return the samples, the errors of
+    failed runs, and the elapsed time (s).
     """
     sampler = sampler_for(solver, task, len(rows))
     began, failures = time.perf_counter(), dict[int, VarimechError]()
@@ -64,15 +65,15 @@ def run_many(
         progress_bar(f"{solver.model.name}: {len(rows)} runs", len(rows), task.progress) as report,
         workers(threads) as (pool, stop),
     ):
-        for chunk, (found, failed) in zip(chunks, pool.map(together, chunks), strict=True):
-            parts.append(found)
+        for chunk, (samples, failed) in zip(chunks, pool.map(together, chunks), strict=True):
+            parts.append(samples)
             failures |= {chunk.start + k: error for k, error in failed.items()}
             report(chunk.stop)
     return joined(parts), failures, time.perf_counter() - began
 
 
 def chunks_of(count: int, threads: int) -> list[range]:
-    """Samples that threads take at a time."""
+    """Split samples into chunks that threads take one at a time."""
     size = max(1, min(CHUNK, count // (4 * threads)))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
@@ -80,24 +81,24 @@ def chunks_of(count: int, threads: int) -> list[range]:
 def sample(
     solver: Solver, task: Task, sampler: Sampler | None, rows: np.ndarray
 ) -> tuple[Samples, dict[int, VarimechError]]:
-    """Runs for rows of parameter values: at once what can be, the others one by one; and why some
-    failed.
+    """Execute runs for rows of parameter values: in one call where possible, the others one by one;
+    return the samples, and the errors of failed runs.
     """
     sizes = (
         task.schedule.stored_count,
         len(task.objectives),
         None if task.indices is None else len(task.indices),
     )
-    found = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
-    left = np.flatnonzero(~found.done).tolist()
+    samples = nothing(len(rows), *sizes) if sampler is None else in_slices(sampler, rows, task.stop)
+    left = np.flatnonzero(~samples.done).tolist()
     again = task if sampler is None else alone(task)
-    return found, rerun_failed(solver, again, found, rows, left)
+    return samples, rerun_failed(solver, again, samples, rows, left)
 
 
 def rerun_failed(
     solver: Solver, task: Task, samples: Samples, rows: np.ndarray, left: Sequence[int]
 ) -> dict[int, VarimechError]:
-    """Rerun some samples one by one, and set their results; why some fail again."""
+    """Rerun some samples one by one, and set their results; return the errors of failed runs."""
     failures: dict[int, VarimechError] = {}
     for k in left:
         outcome = rerun_individually(solver, task, rows[k])
@@ -113,7 +114,7 @@ def rerun_failed(
 def rerun_individually(
     solver: Solver, task: Task, row: np.ndarray, *, explain: bool = True
 ) -> Trajectory | VarimechError:
-    """A single run, or why it failed, in short where it need not be explained."""
+    """Execute a single run, or return its error; without an explanation where `explain` is False."""
     try:
         solver.model.parameter_set.check(row)
         return solver.run(replace(task, progress=False), row, explain=explain)[0]
@@ -129,15 +130,17 @@ def sampler_for(
     similar: Trajectory | None = None,
     states: bool = False,
 ) -> Sampler | None:
-    """What executes many compiled runs at one call; None where each is run individually.
+    """Return the sampler that executes many compiled runs in one call; None where each is run
+    individually.
 
     Args:
-        solver, task: what to run.
-        runs: how many there will be.
-        similar: a run that shows which residuals to expect; that with nominal values if not given.
-        states: whether states at stored times are wanted, too.
+        solver: solver to run.
+        task: task to run.
+        runs: number of runs.
+        similar: a run that shows which residuals to expect; by default the run with nominal values.
+        states: whether to return states at stored times as well.
     """
-    common = prepared(solver, task, runs, solver.wanted(task), similar)
+    common = prepared(solver, task, runs, solver.derivative_request(task), similar)
     if common is None or not task.adjoint:
         return None if common is None else Sampler(*common, states=states)
     native, inputs = common[:2]
@@ -150,10 +153,10 @@ def prepared(
     solver: Solver,
     task: Task,
     runs: int,
-    wanted: DerivativeRequest,
+    request: DerivativeRequest,
     similar: Trajectory | None = None,
 ) -> Prepared | None:
-    """What a sampler of such runs takes; None where each is run individually."""
+    """Return the arguments of a sampler of such runs; None where each is run individually."""
     task = replace(task, progress=False, runs=runs)
     nominal = solver.model.parameter_set.nominal
     if similar is None:
@@ -161,7 +164,7 @@ def prepared(
     if solver.nearby.positions is None or not solver.programs.finds_start:
         return None
     inputs = solver.inputs(task, nominal, guess=solver.nearby.positions)
-    runner = solver.runner(task.objectives, wanted)
+    runner = solver.runner(task.objectives, request)
     if not isinstance(runner, Runner) or not runner.compiled_for(inputs, task.backend, runs=runs):
         return None
     if similar is None and (similar := _nominal(solver, task)) is None:
@@ -175,7 +178,7 @@ def prepared(
 
 
 def most_steps(solver: Solver, task: Task) -> int | None:
-    """Steps that runs which choose them may take; None where the nominal one fails."""
+    """Return the limit on steps of runs with adaptive steps; None where the nominal run fails."""
     nominal = rerun_individually(solver, alone(task), solver.model.parameter_set.nominal)
     if isinstance(nominal, VarimechError):
         return None
@@ -183,8 +186,8 @@ def most_steps(solver: Solver, task: Task) -> int | None:
 
 
 def _derive(solver: Solver, task: Task) -> None:
-    """One short run derives what all others share; where nominal values fail, samples run one by
-    one.
+    """Execute one short run, which compiles the code that all others share; where nominal values
+    fail, samples are run one by one.
     """
     once = replace(alone(task), schedule=task.schedule.shortened())
     with suppress(VarimechError):
@@ -192,14 +195,14 @@ def _derive(solver: Solver, task: Task) -> None:
 
 
 def _nominal(solver: Solver, task: Task) -> Trajectory | None:
-    """The run with nominal values; None if it fails."""
+    """Return the run with nominal values; None if it fails."""
     nominal = solver.model.parameter_set.nominal
     run = rerun_individually(solver, replace(alone(task), indices=None), nominal)
     return None if isinstance(run, VarimechError) else run
 
 
 def alone(task: Task) -> Task:
-    """The task of a single run beside samples, for which nobody waits for a compiler: samples run in
-    vectors, which have code of their own.
+    """Return the task of a single run beside samples. It does not wait for a compiler: samples run
+    in vectors, which have their own code.
     """
     return replace(task, backend="auto" if task.backend == "native" else task.backend, runs=1)

@@ -21,18 +21,19 @@ from .task import Task
 def run_many_on_gpu(
     solver: Solver, task: Task, rows: np.ndarray, threads: int
 ) -> tuple[Samples, dict[int, VarimechError], float]:
-    """A run for each row of parameter values, as `run_many` yields them.
+    """Execute a run for each row of parameter values; the result is that of `run_many`.
 
     Args:
-        solver, task: what to run.
+        solver: solver to run.
+        task: task to run.
         rows: values of all parameters, one row for each sample.
-        threads: that rerun samples which fail on the GPU.
+        threads: number of threads that rerun samples which fail on the GPU.
 
     Raises:
-        ModelError: where the program is not one for GPUs.
+        ModelError: where the program cannot run on a GPU.
         VarimechError: if the memory of the GPU is too small.
     """
-    # for one run: the GPU needs no code for the CPU
+    # for one run: a GPU needs no code for the CPU
     sampler = sampler_for(solver, alone(task), 1)
     if sampler is None:
         raise _no_program(solver)
@@ -51,7 +52,7 @@ def run_many_on_gpu(
 def _rerun(
     solver: Solver, task: Task, samples: Samples, rows: np.ndarray, threads: int
 ) -> dict[int, VarimechError]:
-    """Rerun samples that failed, in threads; why some fail again."""
+    """Rerun samples that failed, in threads; return the errors of those that fail again."""
     left, failures = np.flatnonzero(~samples.done), dict[int, VarimechError]()
     with workers(threads) as (pool, stop):
         again = replace(alone(task), stop=stop)

@@ -1,5 +1,5 @@
-"""Whether a mechanism and its objectives have features narrower than the motion itself, which long steps
-might miss: read off the forces and integrands, on a state of free symbols.
+"""Whether a mechanism and its objectives have features narrower than the motion itself, which long
+steps might miss: determined from the forces and integrands, on a state of free symbols.
 """
 
 from __future__ import annotations

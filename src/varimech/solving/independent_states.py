@@ -1,17 +1,17 @@
-"""Independent coordinates y of a mechanism: what the states of its linear equations are.
+"""Independent coordinates y of a mechanism: the states of its linearised equations.
 
 Candidates are functions h(q) of any coordinates q: angles and displacements of joints first, then
 coordinates that elements own, angles of planar bodies, small rotations of bodies in space about
-their own axes, positions of bodies, and last the coordinates q themselves. As many are chosen as
-are independent along the constraints, the first ones of each kind. Being the same functions in
-natural and in relative coordinates, they give the same linear equations.
+their own axes, positions of bodies, and last the coordinates q themselves. As many are selected as
+are independent along the constraints, the first ones of each kind. As they are the same functions
+in natural and in relative coordinates, both yield the same linear equations.
 
-A small rotation θ of a body is measured from its place R̂(t) in the motion that is linearised,
+A small rotation θ of a body is measured from its orientation R̂(t) in the reference motion,
 
     θ = ½ vee(R̂ᵀ R − Rᵀ R̂),
 
 so a body that spins about an axis of its own has constant equations; R̂ is a function of q̂, which
-equals q and does not take part in variations.
+equals q and is not varied.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from ..core.symbols import SX
 from .regular_systems import null_space
 
 INDEPENDENT = 1e-3
-"""Sine of the angle to those chosen before, from which on a candidate is taken: far from singular.
-Coordinates q, of which enough are independent, are taken from `LAST` on.
+"""Sine of the angle to the candidates selected before, above which a candidate is selected: far
+from singular. Coordinates q, of which enough are independent, are selected from `LAST` on.
 """
 LAST = 1e-8
 FIRST = 0.5
-"""The first candidate whose angle is at least this share of the best one's is taken, so that small
-changes do not change the choice.
+"""The first candidate whose angle is at least this share of the largest one is selected, so that
+small changes do not alter the selection.
 """
 MOVES = 1e-9
 """Share of the change of a candidate along all coordinates that it must have along the constraints;
@@ -45,7 +45,7 @@ less is rounding.
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A function of q that may be a state."""
+    """A function of q that may become a state."""
 
     name: str
     unit: str
@@ -55,7 +55,7 @@ class Candidate:
 
 
 class Candidates:
-    """All candidates of a mechanism; `q_ref` stands for q in the motion that is linearised."""
+    """All candidates of a mechanism; `q_ref` stands for q in the reference motion."""
 
     def __init__(self, equations: Equations, without_inputs: Equations):
         self.equations = e = equations
@@ -63,10 +63,10 @@ class Candidates:
         n = e.q.numel()
         self.q_ref, self.v_ref, self.a_ref = (SX.sym(f"{x} of the motion", n) for x in "qva")
         self.slacks = slack_places(e) if e.has_velocity_constraints else []
-        """Places in q of slacks of velocity constraints, which stay at rest."""
+        """Indices in q of slacks of velocity constraints, which stay at rest."""
         self.every: list[Candidate] = list(self._all())
         self.first_order = [c for c in e.model.own_coordinates if c.order == 1 and not c.is_slack]
-        """Own coordinates whose rates alone are states."""
+        """Coordinates owned by elements of which only the rates are states."""
 
     def _all(self) -> Iterator[Candidate]:
         e, model = self.equations, self.equations.model
@@ -97,7 +97,7 @@ class Candidates:
             yield Candidate(name, "m" if k < len(lengths) and lengths[k] else "1", e.q[k], 4)
 
     def _rotations(self, body: str, R: SX) -> Iterator[Candidate]:
-        """Small rotations of a body about its own axes."""
+        """Yield small rotations of a body about its own axes."""
         turned = ca.substitute(R, self.equations.q, self.q_ref).T @ R
         for k, axis in enumerate("xyz"):
             i, j = (k + 1) % 3, (k + 2) % 3
@@ -105,7 +105,7 @@ class Candidates:
             yield Candidate(f"{body}.rotation.{axis}", "rad", θ, 2, is_rotation=True)
 
     def differentiate(self, expression: SX) -> SX:
-        """Total time derivative, along the motion that is linearised, too."""
+        """Return the total time derivative, including that of the reference motion."""
         return (
             self.equations.differentiate(expression)
             + ca.jtimes(expression, self.q_ref, self.v_ref)
@@ -113,7 +113,7 @@ class Candidates:
         )
 
     def choose(self, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float) -> IndependentStates:
-        """The states at a place."""
+        """Select the states at a given position, velocity and time."""
         M, Φ_q, Ψ_v, H = (np.array(x) for x in self._numbers(q, v, ρ, t))
         n = q.size
         own = self.equations.own
@@ -133,7 +133,7 @@ class Candidates:
 
     @cached_property
     def _numbers(self) -> ca.Function:
-        """(q, v, ρ, t) → M, Φ_q, Ψ_v, ∂h/∂q."""
+        """Compile (q, v, ρ, t) → M, Φ_q, Ψ_v, ∂h/∂q."""
         e = self._plain
         h = ca.vertcat(*[c.value for c in self.every])
         H = ca.substitute(ca.jacobian(h, e.q), self.q_ref, e.q)
@@ -146,29 +146,29 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class IndependentStates:
-    """The chosen ones: y of positions, ẏ of velocities."""
+    """The selected candidates: y of positions, ẏ of velocities."""
 
     candidates: Candidates
     first_order: tuple[int, ...]
-    """Places in q of first-order states, whose rate alone counts."""
+    """Indices in q of first-order states, of which only the rate counts."""
     moving: tuple[Candidate, ...]
-    """Those whose rates are states, too."""
+    """Candidates whose rates are states, too."""
     further: tuple[Candidate, ...]
-    """Those whose rates follow from constraints of velocities."""
+    """Candidates whose rates follow from velocity constraints."""
 
     @property
     def has_rotations(self) -> bool:
-        """Whether some are small rotations."""
+        """Whether any state is a small rotation."""
         return any(c.is_rotation for c in (*self.moving, *self.further))
 
     @property
     def positions(self) -> SX:
-        """y, as far as they are states."""
+        """The entries of y that are states."""
         return ca.vertcat(SX(0, 1), *[c.value for c in (*self.moving, *self.further)])
 
     @property
     def fixing(self) -> SX:
-        """What determines q together with the constraints."""
+        """Expressions that determine q together with the constraints."""
         e = self.candidates.equations
         return ca.vertcat(self.positions, *[e.q[k] for k in self.first_order])
 
@@ -182,13 +182,13 @@ class IndependentStates:
 
     @property
     def resting(self) -> SX:
-        """Rates of slacks, which are zero: constraints of velocities leave them open."""
+        """Rates of slacks, which are zero: velocity constraints leave them undetermined."""
         c = self.candidates
         return ca.vertcat(SX(0, 1), *[c.equations.v[k] for k in c.slacks])
 
     @property
     def names(self) -> list[str]:
-        """One for each state: positions, rates, first-order states."""
+        """Names of the states: positions, rates, first-order states."""
         return [
             *[c.name for c in (*self.moving, *self.further)],
             *[f"{c.name} rate" for c in self.moving],
@@ -197,7 +197,7 @@ class IndependentStates:
 
     @property
     def units(self) -> list[str]:
-        """Of the states."""
+        """Units of the states."""
         return [
             *[c.unit for c in (*self.moving, *self.further)],
             *[f"{c.unit}/s" for c in self.moving],
@@ -206,8 +206,8 @@ class IndependentStates:
 
 
 def _weighed(Z: np.ndarray, M: np.ndarray) -> np.ndarray:
-    """Directions of unit kinetic energy, which do not depend on the coordinates; as they are where
-    there is no inertia.
+    """Scale directions to unit kinetic energy, which is independent of the coordinates; unchanged
+    where there is no inertia.
     """
     squares, U = np.linalg.eigh(Z.T @ M @ Z)
     if not squares.size or squares[0] <= 0:
@@ -216,15 +216,17 @@ def _weighed(Z: np.ndarray, M: np.ndarray) -> np.ndarray:
 
 
 def _pick(
-    H: np.ndarray, Z: np.ndarray, candidates: Sequence[Candidate], given: np.ndarray
+    H: np.ndarray, Z: np.ndarray, candidates: Sequence[Candidate], selected: np.ndarray
 ) -> list[int]:
-    """Candidates that are independent along Z, of each other and of rows that are given."""
+    """Select candidates that are independent along Z, of each other and of the rows `selected`."""
     rows = H @ Z
     sizes = np.linalg.norm(rows, axis=1)
     moves = (
         sizes > MOVES * np.linalg.norm(H, axis=1) * np.linalg.norm(Z, 2) if Z.size else sizes > 0
     )
-    basis = np.linalg.qr((given @ Z).T)[0] if given.size and Z.size else np.zeros((Z.shape[1], 0))
+    basis = (
+        np.linalg.qr((selected @ Z).T)[0] if selected.size and Z.size else np.zeros((Z.shape[1], 0))
+    )
     picked: list[int] = []
     for tier in sorted({c.tier for c in candidates}):
         own = [k for k, c in enumerate(candidates) if c.tier == tier and moves[k]]
@@ -236,7 +238,7 @@ def _pick(
                 break
             k = int(np.flatnonzero(angles >= FIRST * angles.max())[0])
             picked.append(own[k])
-            again = rest[k] - (rest[k] @ basis) @ basis.T  # twice is enough
+            again = rest[k] - (rest[k] @ basis) @ basis.T  # reorthogonalising once is enough
             basis = np.column_stack([basis, again / np.linalg.norm(again)])
             own = [j for j in own if j != own[k]]
     return picked

@@ -44,15 +44,15 @@ INCREASING: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True)
 class Operation:
-    """One scalar operation: which, of which earlier results, and the number of its own."""
+    """One scalar operation: its code, and the indices of its arguments among earlier results."""
 
     code: int
     arguments: tuple[int, ...]
 
 
 class Tape:
-    """The operations of scalar expressions of one variable and of parameters, in order; each result
-    has a number of its own.
+    """Sequence of the operations of scalar expressions of one variable and of parameters; each
+    result has an index.
     """
 
     def __init__(self, variable: ca.SX, parameters: ca.SX, expressions: Sequence[ca.SX]):
@@ -61,53 +61,59 @@ class Tape:
         self.constants: dict[int, float] = {}
         self.variable: list[int] = []
         self.parameters: dict[int, int] = {}
-        """Which parameter each result is, where it is one."""
+        """Result → parameter, for results that are a parameter."""
         self.outputs: list[int] = []
         place: dict[int, int] = {}
         for k in range(f.n_instructions()):
-            code, given, to = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+            code, arguments_of_operation, to = (
+                f.instruction_id(k),
+                f.instruction_input(k),
+                f.instruction_output(k),
+            )
             if code == ca.OP_OUTPUT:
-                self.outputs.append(place[given[0]])
+                self.outputs.append(place[arguments_of_operation[0]])
                 continue
             number = len(self.operations)
             arguments: tuple[int, ...] = ()
             if code == ca.OP_CONST:
                 self.constants[number] = f.instruction_constant(k)
             elif code == ca.OP_INPUT:
-                if given[0] == 0:
+                if arguments_of_operation[0] == 0:
                     self.variable.append(number)
                 else:
-                    self.parameters[number] = given[1]
+                    self.parameters[number] = arguments_of_operation[1]
             else:
-                arguments = tuple(place[x] for x in given)
+                arguments = tuple(place[x] for x in arguments_of_operation)
             self.operations.append(Operation(code, arguments))
             place[to[0]] = number
 
     def bounds(self, low: np.ndarray, high: np.ndarray, values: np.ndarray) -> list[Bounds]:
-        """Bounds of every result over intervals of the variable, for some values of
-        the parameters.
+        """Compute bounds of every result over intervals of the variable, for given values of the
+        parameters.
         """
-        found: list[Bounds] = []
+        results: list[Bounds] = []
         for number, operation in enumerate(self.operations):
             if number in self.constants:
-                found.append(_constant(self.constants[number], low))
+                results.append(_constant(self.constants[number], low))
             elif number in self.parameters:
-                found.append(_constant(values[self.parameters[number]], low))
+                results.append(_constant(values[self.parameters[number]], low))
             elif operation.code == ca.OP_INPUT:
-                found.append((low, high))
+                results.append((low, high))
             else:
-                found.append(_bounds(operation.code, [found[k] for k in operation.arguments]))
-        return found
+                results.append(_bounds(operation.code, [results[k] for k in operation.arguments]))
+        return results
 
     def thresholds(self) -> np.ndarray:
-        """Constants that the variable itself is compared with: in c < t, max(t, c), max(c − t, 0)."""
-        found = [
+        """Return the constants with which the variable itself is compared: in c < t, max(t, c),
+        max(c − t, 0).
+        """
+        constants = [
             value
             for operation in self.operations
             if operation.code in (ca.OP_LT, ca.OP_LE, ca.OP_FMAX, ca.OP_FMIN)
             and (value := self._threshold(*operation.arguments)) is not None
         ]
-        return np.unique(found)
+        return np.unique(constants)
 
     def _threshold(self, a: int, b: int) -> float | None:
         if self.constants.get(b) == 0.0 and self.operations[a].code == ca.OP_SUB:
@@ -119,16 +125,16 @@ class Tape:
 
     @cached_property
     def parameters_of(self) -> list[frozenset[int]]:
-        """Parameters that each result depends on."""
-        found: list[frozenset[int]] = []
+        """Parameters on which each result depends."""
+        dependencies: list[frozenset[int]] = []
         for number, operation in enumerate(self.operations):
             own = (
                 frozenset({self.parameters[number]})
                 if number in self.parameters
                 else frozenset[int]()
             )
-            found.append(own.union(*[found[k] for k in operation.arguments]))
-        return found
+            dependencies.append(own.union(*[dependencies[k] for k in operation.arguments]))
+        return dependencies
 
 
 def _constant(value: float, like: np.ndarray) -> Bounds:
@@ -136,11 +142,13 @@ def _constant(value: float, like: np.ndarray) -> Bounds:
     return array, array
 
 
-def _bounds(code: int, given: list[Bounds]) -> Bounds:
-    """Bounds of one operation; what is not finite or not known is unbounded."""
+def _bounds(code: int, arguments: list[Bounds]) -> Bounds:
+    """Compute bounds of one operation; unbounded where it is not finite or not supported."""
     with np.errstate(all="ignore"):
         low, high = (
-            _of_one(code, *given[0]) if len(given) == 1 else _of_two(code, given[0], given[1])
+            _of_one(code, *arguments[0])
+            if len(arguments) == 1
+            else _of_two(code, arguments[0], arguments[1])
         )
     return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
 
@@ -170,7 +178,7 @@ def _of_one(code: int, low: np.ndarray, high: np.ndarray) -> Bounds:
         certain, possible = _truth(low, high)
         return 1.0 - possible, 1.0 - certain
     if code == ca.OP_ERF:
-        from scipy.special import erf  # slow to import, and rarely needed
+        from scipy.special import erf  # imported late: it is slow to import, and rarely needed
 
         return erf(low), erf(high)
     return np.full_like(low, -np.inf), np.full_like(high, np.inf)
@@ -218,7 +226,7 @@ def _of_two(code: int, a: Bounds, b: Bounds) -> Bounds:
 def _product(a: Bounds, b: Bounds) -> Bounds:
     corners = [
         np.where((x == 0) | (y == 0), 0.0, x * y) for x in a for y in b
-    ]  # 0 · ∞ = 0: bounds that are not reached
+    ]  # 0 · ∞ = 0: infinite bounds are not attained
     return np.minimum.reduce(corners), np.maximum.reduce(corners)
 
 
@@ -233,7 +241,7 @@ def _power(a: Bounds, b: Bounds) -> Bounds:
     low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
     even = (
         (a[0] < 0) & (a[1] > 0) & (b[0] == b[1]) & (b[0] > 0)
-    )  # an odd power of such an interval is wider than needed
+    )  # the bounds of an odd power of such an interval are wider than necessary
     return np.asarray(np.where(even, np.minimum(low, 0.0), low)), high
 
 
@@ -247,7 +255,9 @@ def _cosine(low: np.ndarray, high: np.ndarray) -> Bounds:
 
 
 def _truth(low: np.ndarray, high: np.ndarray) -> Bounds:
-    """1 where a condition holds on all of an interval, and 1 where it may hold on some."""
+    """Return 1 where a condition holds on all of an interval, and 1 where it may hold on some of
+    it.
+    """
     return ((low > 0) | (high < 0)).astype(float), ((low != 0) | (high != 0)).astype(float)
 
 

@@ -4,13 +4,13 @@ degrees of freedom, by continuation.
     positions      F(q, u, ρ) = 0
     velocities     F_q q̇ = −F_u u̇
     accelerations  F_q q̈ = −(F_q q̇ + F_u u̇)' … , all of Φ̈ = 0
-    derivatives    F_q q' = −F_ρ, and likewise of the other two
+    derivatives    F_q q' = −F_ρ, and likewise for velocities and accelerations
 
-Each step goes along the tangent q_u Δu, and Newton's method corrects it. A step is halved where it
-is long, where the correction is large against it, and where tangents at its ends differ much.
+Each step follows the tangent q_u Δu, and Newton's method corrects it. A step is halved where it is
+long, where the correction is large compared with it, and where tangents at its ends differ much.
 Towards a dead centre tangents grow like 1/√(distance), so steps shrink with the distance, and end
 there. det F_q changes its sign where two branches cross (change points) and nowhere else along a
-branch, which is refused: from there on the motion is not unique.
+branch. Change points are refused: beyond them the motion is not unique.
 
 E. L. Allgower and K. Georg, Introduction to Numerical Continuation Methods, SIAM 2003, ch. 6, 8.
 """
@@ -40,7 +40,7 @@ from ..model.scalar_outputs import ScalarOutput, Turn
 
 LONGEST = 0.3
 """Largest change of an angle (rad) or of a direction in one step, and of a length, over the size of
-the mechanism: directions then change by less than 20°, and no branch is as near.
+the mechanism: directions then change by less than 20°, and other branches are further away.
 """
 CORRECTION = 0.3
 """Largest correction of a step, over its length."""
@@ -49,30 +49,30 @@ BEND = 0.5
 grow threefold, which is nine times closer to a dead centre.
 """
 SHORTEST = 1e-10
-"""Shortest step, over the range of values: dead centres are found to as many digits."""
+"""Shortest step, over the range of values: dead centres are located to as many digits."""
 SINGULAR = 1e-7
-"""Smallest singular value of F_q over the largest at positions where something is stuck: at a
-relative distance d from a dead centre it is √d.
+"""Smallest singular value of F_q, over the largest, at positions that count as stuck: at a relative
+distance d from a dead centre it is √d.
 """
 NEWTON = 8
-"""Iterations that a correction may take; four are usual."""
+"""Largest number of iterations of a correction; four are usual."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A position, on its branch."""
+    """A position on its branch."""
 
     u: np.ndarray
     q: np.ndarray
     tangent: np.ndarray
     """q_u, (coordinate, driver)"""
     sign: float
-    """Of det F_q; zero where equations are redundant."""
+    """Sign of det F_q; zero where equations are redundant."""
     angles: np.ndarray
 
 
 class Stuck(VarimechError):
-    """A value of the drivers that continuation does not reach."""
+    """Values of the drivers that continuation does not reach."""
 
     def __init__(self, reason: str, last: Position, remedy: str = ""):
         super().__init__(reason, remedy=remedy)
@@ -94,23 +94,23 @@ class Kinematics:
         self._check_time()
         self._count, d = len(model.parameter_set.parameters), len(inputs)
         self.driver_indices = list(range(self._count, self._count + d))
-        """Positions of u in the parameters of `equations`."""
+        """Indices of u in the parameters of `equations`."""
         names = [b.name for b in model.moving_bodies] if model.dimension == 2 else []
         names += [j.name for j in model.joints.values() if j.angle() is not None]
         self.turning = tuple(names)
-        """Names of all that turns."""
+        """Names of all angles."""
         angles = ca.vertcat(SX(0, 1), *[model.find_angle(n).value(e.frames) for n in names])
         self._angles = ca.Function("angles", [e.q, e.ρ], [ca.densify(angles)])
         places = [e.frames[p.body].position(p.local) for p in self.driven.all_points]
         self._places = ca.Function("places", [e.q, e.ρ], [ca.densify(ca.horzcat(*places))])
         self._size = 1.0
-        """Of the mechanism (m)."""
+        """Size of the mechanism (m)."""
         values = ca.vertcat(*[e.state.output(o) for o in inputs.values()])
         self._outputs = ca.Function("outputs", [e.q, e.ρ], [ca.densify(values)])
 
     @cached_property
     def _linearised(self) -> Evaluation:
-        """(q, values) → F, F_q"""
+        """Compile (q, values) → F, F_q."""
         e, level = self.equations, self.start._positions
         at = (e.q, SX(0, 1), e.ρ)
         F, F_q = level.residuals(*at), ca.densify(level.jacobian(*at))
@@ -118,7 +118,7 @@ class Kinematics:
 
     @cached_property
     def _directed(self) -> Evaluation:
-        """(q, values) → F_q, F_u, angles"""
+        """Compile (q, values) → F_q, F_u, angles."""
         e, level = self.equations, self.start._positions
         at = (e.q, SX(0, 1), e.ρ)
         F_q, F_p = (ca.densify(f(*at)) for f in (level.jacobian, level.partials))
@@ -138,30 +138,33 @@ class Kinematics:
 
     @cached_property
     def accelerations(self) -> Level:
-        """Φ̈ = 0 for q̈."""
+        """The system Φ̈ = 0 for q̈."""
         e = self.equations
         return Level(e.constraint_acceleration, e.a, ca.vertcat(e.q, e.v), e.ρ, e.t)
 
     @cached_property
     def _undriven(self) -> InitialStateSolver:
-        """Initial positions of the model, with its own drivers."""
+        """Solver of initial positions of the model, with its own drivers."""
         return InitialStateSolver(Natural().equations(self._bare))
 
     def values(
         self, ρ: np.ndarray, u: ArrayLike, rates: ArrayLike = (), more: ArrayLike = ()
     ) -> np.ndarray:
-        """All parameters of `equations`, with those of the drivers."""
+        """Return all parameters of `equations`: those of the model, and values and rates of the
+        drivers.
+        """
         d = len(self.inputs)
-        given = [np.zeros(d) if not np.size(x) else np.asarray(x) for x in (u, rates, more)]
-        return np.concatenate([ρ[: self._count], *given, ρ[self._count :]])
+        driver_values = [np.zeros(d) if not np.size(x) else np.asarray(x) for x in (u, rates, more)]
+        return np.concatenate([ρ[: self._count], *driver_values, ρ[self._count :]])
 
     def sensitivities(
         self, state: np.ndarray, values: np.ndarray, indices: list[int]
     ) -> np.ndarray:
-        """Derivatives of (q, q̇, q̈) with respect to some parameters, one column each.
+        """Compute derivatives of (q, q̇, q̈) with respect to the parameters at `indices`, one
+        column each.
 
         Raises:
-            AssemblyError: where redundant constraints break by a change of a parameter.
+            AssemblyError: where a change of a parameter makes redundant constraints inconsistent.
         """
         n = self.equations.q.numel()
         q, v, a = state[:n], state[n : 2 * n], state[2 * n :]
@@ -177,16 +180,16 @@ class Kinematics:
     def position_sensitivities(
         self, q: np.ndarray, values: np.ndarray, indices: list[int]
     ) -> np.ndarray:
-        """∂q/∂ρ for some parameters, one column each."""
+        """Compute ∂q/∂ρ for the parameters at `indices`, one column each."""
         seeds = np.eye(values.size)[:, indices]
         return self.start._positions.sensitivity(q, np.zeros(0), values, seeds)
 
     def first(self, ρ: np.ndarray, u: np.ndarray) -> Position:
-        """Where continuation to the values u begins: the initial position of the model; where it has
-        no initial conditions, the position for u itself.
+        """Return the position where continuation to the values u begins: the initial position of
+        the model; where it has no initial conditions, the position for u itself.
 
         Raises:
-            AssemblyError: if it does not close.
+            AssemblyError: if the mechanism cannot be assembled there.
             ModelError: if the drivers do not determine the position.
         """
         start = self.model.start_conditions or Start()
@@ -195,12 +198,12 @@ class Kinematics:
             q = self._undriven.assemble(ρ)
         else:
             symbols = self.driven.parameter_set.vector
-            given = tuple(
+            conditions = tuple(
                 OutputCondition(f"driver {name}", o, symbols[k], SX(0))
                 for k, (name, o) in zip(self.driver_indices, self.inputs.items(), strict=True)
             )
-            # the first guess knows the drivers' values
-            self.start.start = Start(given, start.near_rotation, start.near_position)
+            # the initial guess then uses the values of the drivers
+            self.start.start = Start(conditions, start.near_rotation, start.near_position)
             self.start.check_closure(self.values(ρ, u))
             q = self.start.assemble(self.values(ρ, u))
         self._check_dofs(q, ρ)
@@ -215,8 +218,8 @@ class Kinematics:
         return self._position(q, here, ρ)
 
     def _check_dofs(self, q: np.ndarray, ρ: np.ndarray) -> None:
-        """Refuse drivers that are no degrees of freedom, too few and too many of them."""
-        e, given = self.equations, ", ".join(map(repr, self.inputs))
+        """Refuse drivers that are no independent degrees of freedom, too few and too many of them."""
+        e, names = self.equations, ", ".join(map(repr, self.inputs))
         others = [
             b.residuals
             for b in e.blocks
@@ -240,10 +243,10 @@ class Kinematics:
         if len(self.inputs) != count:
             few = "few" if len(self.inputs) < count else "many"
             held_by = [n for n in self.model.drivers if n not in self.inputs]
-            beside = f" beside drivers {', '.join(map(repr, held_by))}" if held_by else ""
+            beside = f" besides drivers {', '.join(map(repr, held_by))}" if held_by else ""
             raise ModelError(
                 f"has {count} degree{'s' * (count > 1)} of freedom{beside}, and"
-                f" {len(self.inputs)} driver{'s' * (len(self.inputs) > 1)} ({given}): too {few}",
+                f" {len(self.inputs)} driver{'s' * (len(self.inputs) > 1)} ({names}): too {few}",
                 element=self.model.label,
                 remedy=f"give values of {count} driver{'s' * (count > 1)}, as {{name: values}}"
                 if count > 1
@@ -251,7 +254,7 @@ class Kinematics:
             )
         if held < count:
             raise ModelError(
-                f"drivers {given} do not determine its position at the initial assembly: they are"
+                f"drivers {names} do not determine its position at the initial assembly: they are"
                 " no independent degrees of freedom there, or it is a singular position",
                 element=self.model.label,
                 remedy="drive another joint, or start elsewhere with m.start(…)",
@@ -261,11 +264,7 @@ class Kinematics:
         return np.array(self.start._positions.jacobian(q, np.zeros(0), values))
 
     def _position(self, q: np.ndarray, u: np.ndarray, ρ: np.ndarray) -> Position:
-        """A position with its tangent.
-
-        Raises:
-            Stuck: where F_q is singular.
-        """
+        """Return a position with its tangent; the tangent is NaN where F_q is singular."""
         values = self.values(ρ, u)
         F_q, F_u, angles = self._directed(q, values)
         A = F_q.reshape(-1, q.size)
@@ -282,11 +281,14 @@ class Kinematics:
     def reach(
         self, begin: Position, u: np.ndarray, ρ: np.ndarray, shortest: float = SHORTEST
     ) -> list[Position]:
-        """Positions on the way from one to the values u of the drivers, the last one for u; steps
-        are no shorter than a share of it.
+        """Follow the path from a position to the values u of the drivers. Steps are no shorter than
+        the share `shortest` of the whole path.
+
+        Returns:
+            Positions along the path, the last one for u.
 
         Raises:
-            Stuck: if the way ends before.
+            Stuck: if the path ends before u.
         """
         path, done, step = [begin], 0.0, 1.0
         if not np.isfinite(begin.tangent).all():
@@ -312,7 +314,7 @@ class Kinematics:
         return path[1:]
 
     def _step(self, last: Position, u: np.ndarray, ρ: np.ndarray) -> Position | None:
-        """The next position; None for a step that is too long."""
+        """Take the step to u; return the next position, or None if the step is too long."""
         move = last.tangent @ (u - last.u)
         lengths = self.equations.lengths
         limits = np.where(lengths, LONGEST * self._size, LONGEST)
@@ -333,7 +335,7 @@ class Kinematics:
         return here
 
     def _corrected(self, q: np.ndarray, u: np.ndarray, ρ: np.ndarray) -> np.ndarray | None:
-        """Newton's method, to rounding; None where it does not converge."""
+        """Correct a position by Newton's method, to rounding; None where it does not converge."""
         values = self.values(ρ, u)
         size, before = 1.0 + float(np.abs(q).max(initial=0.0)), np.inf
         for _ in range(NEWTON):
@@ -343,7 +345,7 @@ class Kinematics:
             if not np.isfinite(move) or move > 2 * before:
                 return None
             q, before = q + step, max(move, 1e-15 * size)
-            if move <= 1e-13 * size:  # quadratic convergence: the next one would be rounding
+            if move <= 1e-13 * size:  # quadratic convergence: a further step would be rounding
                 break
         F, _ = self._linearised(q, values)
         return q if np.abs(F).max(initial=0.0) <= 1e-3 * CLOSED * size else None
@@ -356,7 +358,9 @@ class Kinematics:
         )
 
     def _reason(self, last: Position, ρ: np.ndarray) -> str:
-        """Where the drivers cannot move it further, and which constraint resists."""
+        """Describe where the drivers cannot move the mechanism further, and which constraint
+        resists.
+        """
         A = self._jacobian(last.q, self.values(ρ, last.u))
         U, _, _ = np.linalg.svd(A, full_matrices=False)
         names = self.equations.constraint_names

@@ -1,9 +1,9 @@
 """Derivatives across kinks by equal steps.
 
 Where a motion passes a kink of a force (a one-sided stop) within a step of length h, the derivative
-of the discrete motion is off by h |Δ(∂f/∂x) ∂x/∂ρ|, a sawtooth in the parameters that no smaller
-error of the motion shows. Another step of incommensurate length passes the kink elsewhere in a
-step, so the two derivatives differ by about that much.
+of the discrete motion is off by h |Δ(∂f/∂x) ∂x/∂ρ|, a sawtooth in the parameters that a small error
+of the motion does not reveal. Another step of incommensurate length passes the kink elsewhere in a
+step, so the two derivatives differ by about that amount.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .solver import Solver
 from .task import Task
 
 SHORTER = 0.618
-"""The other step over the one asked for: incommensurate, so that kinks are passed elsewhere in a
-step.
+"""Ratio of the step for comparison to the requested step: incommensurate, so that kinks are passed
+elsewhere in a step.
 """
 ENDS_THERE = ("direct", "adjoint", "complex-step", "composite")
 """Methods whose steps end at kinks, unless these depend on accelerations or multipliers."""
 AGREED = 1e-3
-"""Relative difference of derivatives by both that is the ordinary error of equal steps."""
+"""Relative difference of both derivatives up to which it is the ordinary error of equal steps."""
 
 
 def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajectory) -> None:
     """Refuse derivatives by equal steps that kinks of forces have spoilt.
 
     Raises:
-        SimulationError: with the force, when its kink was first passed, and what to do.
+        SimulationError: naming the force, the time when its kink was first passed, and a remedy.
     """
     if (
         task.schedule.tolerance
@@ -44,12 +44,12 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
         or task.method == "finite-difference"
     ):
         return
-    e, known = solver.equations, solver.switches
+    e, kinks = solver.equations, solver.switches
     if task.method in ENDS_THERE and trajectory.crossed is not None:
         watched = jumps_of(e, task.objectives)
-        known = [s for s in known if not any(ca.is_equal(s.at, w.at, SAME_DEPTH) for w in watched)]
-    crossing = _first_crossing(solver, known, ρ, trajectory) if known else None
-    if crossing is None and not (known and task.schedule.every > 1):
+        kinks = [s for s in kinks if not any(ca.is_equal(s.at, w.at, SAME_DEPTH) for w in watched)]
+    crossing = _first_crossing(solver, kinks, ρ, trajectory) if kinks else None
+    if crossing is None and not (kinks and task.schedule.every > 1):
         return
     step = SHORTER * task.schedule.step
     finer = replace(
@@ -64,8 +64,9 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
         return
     row = int(np.argmax(difference.max(axis=1) - AGREED * size.max(axis=1)))
     column = int(difference[row].argmax())
-    time, switch = crossing or (np.nan, known[0])
-    first = "" if crossing is None else f", first at t ≈ {time:.4g} s"  # only ends may be stored
+    time, switch = crossing or (np.nan, kinks[0])
+    # without a crossing, only the ends of the run may have been stored
+    first = "" if crossing is None else f", first at t ≈ {time:.4g} s"
     name = list(solver.model.parameter_set.parameters)[(task.indices or [])[column]]
     raise SimulationError(
         f"{e.model.name!r}: the motion passes a kink of {switch.place!r} ({switch.operation})"
@@ -81,22 +82,22 @@ def check_kinks(solver: Solver, task: Task, ρ: np.ndarray, trajectory: Trajecto
 
 
 def _first_crossing(
-    solver: Solver, known: list[Switch], ρ: np.ndarray, trajectory: Trajectory
+    solver: Solver, kinks: list[Switch], ρ: np.ndarray, trajectory: Trajectory
 ) -> tuple[float, Switch] | None:
-    """The first stored time by which a switching function has changed its sign."""
+    """Find the first stored time by which a switching function has changed its sign."""
     e, T = solver.equations, trajectory
-    f = ca.Function("switches", [e.packed, e.ρ, e.t], [ca.vertcat(*[s.at for s in known])])
+    f = ca.Function("switches", [e.packed, e.ρ, e.t], [ca.vertcat(*[s.at for s in kinks])])
     signs = np.sign(np.array(f(T.states.T, ρ, T.time[None])).T)
     changed = (signs[1:] != signs[:-1]) & (signs[:-1] != 0)
     if not changed.any():
         return None
     row = int(changed.any(axis=1).argmax())
-    return float(T.time[row + 1]), known[int(changed[row].argmax())]
+    return float(T.time[row + 1]), kinks[int(changed[row].argmax())]
 
 
 def _derivatives(trajectory: Trajectory, coordinates: int) -> np.ndarray:
-    """Of objectives at the end of a run; of positions and velocities where there are
-    no objectives.
+    """Return derivatives of objectives at the end of a run; of positions and velocities where there
+    are no objectives.
     """
     gradients = trajectory.gradients
     if gradients is not None and gradients.shape[1]:

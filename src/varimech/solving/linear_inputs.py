@@ -4,9 +4,9 @@
     driver          its motion changes by u(t), with ü as the input, and u and u̇ as states
     parameter       changes by u
 
-A driver imposes u, u̇ and ü at once. Taking ü for the input keeps the equations proper: the others
-follow from it. The change of its motion is written as δ₀ + δ₁ (t − t̂) + δ₂ (t − t̂)²/2 about the
-instant t̂ = t, so that its time derivatives there are δ₁ and δ₂.
+A driver prescribes u, u̇ and ü at once. With ü as the input the equations are proper: u and u̇
+follow from it. The change of the driver's motion is written as δ₀ + δ₁ (t − t̂) + δ₂ (t − t̂)²/2
+about the instant t̂ = t, so that its time derivatives there are δ₁ and δ₂.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ class Input:
     name: str
     unit: str
     symbols: SX
-    """What changes: one symbol, or δ₀, δ₁ and δ₂ of a driver."""
+    """Symbols of the change: one, or δ₀, δ₁ and δ₂ of a driver."""
     of: str
-    """"force", "driver" or "parameter"."""
+    """Kind of the input: "force", "driver" or "parameter"."""
 
 
 @dataclass(frozen=True, eq=False)
 class InputEquations:
-    """Equations with inputs in them."""
+    """Equations that contain symbols of inputs."""
 
     equations: Equations
     inputs: tuple[Input, ...]
     since: SX
-    """t̂, which has the value of t."""
+    """The symbol t̂, which takes the value of t."""
 
     @property
     def symbols(self) -> SX:
-        """Of inputs that are no parameters; their values are zero."""
+        """Symbols of inputs that are no parameters; their values are zero."""
         own = [i.symbols for i in self.inputs if i.of != "parameter"]
         return ca.vertcat(SX(0, 1), *own)
 
     @property
     def has_forces(self) -> bool:
-        """Whether forces are among them."""
+        """Whether any input is a force."""
         return any(i.of == "force" for i in self.inputs)
 
 
 def with_inputs(equations: Equations, names: Sequence[str]) -> InputEquations:
-    """Equations with inputs by name.
+    """Add inputs, by name, to equations.
 
     Raises:
-        ModelError: for an unknown name, or a force that no input can be added to.
+        ModelError: for an unknown name, or a force to which no input can be added.
     """
     model, since = equations.model, SX.sym("t of the motion")
     if len(set(names)) < len(names):
@@ -81,8 +81,8 @@ def with_inputs(equations: Equations, names: Sequence[str]) -> InputEquations:
             inputs.append(Input(name, parameters[name].unit, parameters[name].symbol, "parameter"))
             continue
         else:
-            known = [*_forces(equations), *model.drivers, *parameters]
-            raise unknown_name("input", name, known)
+            valid_names = [*_forces(equations), *model.drivers, *parameters]
+            raise unknown_name("input", name, valid_names)
         inputs += made
         elements[places[0]] = changed
     if all(i.of == "parameter" for i in inputs):
@@ -97,7 +97,7 @@ def _forces(equations: Equations) -> list[str]:
 
 
 def _force(e: Equations, force: ForceLaw, element: Element) -> tuple[list[Input], Element]:
-    """A force or torque, with a change of its components."""
+    """Create the inputs of a force or torque; return them, and its element with the change added."""
     if not hasattr(force, "value") or len(element.efforts) != 1:
         raise ModelError(
             f"force {force.name!r} has no components that an input could add to",
@@ -109,18 +109,18 @@ def _force(e: Equations, force: ForceLaw, element: Element) -> tuple[list[Input]
     rate, effort = element.efforts[0]
     count = rate.numel()
     u = SX.sym(force.name, count)
-    known: Any = force
-    turned = known.frame == "body" and count > 1
-    body = known.point.body if hasattr(known, "point") else known.body
+    attributes: Any = force
+    turned = attributes.frame == "body" and count > 1
+    body = attributes.point.body if hasattr(attributes, "point") else attributes.body
     more = e.frames[body].direction(u) if turned else u
-    unit = "N" if hasattr(known, "point") else "N·m"
+    unit = "N" if hasattr(attributes, "point") else "N·m"
     names = [force.name] if count == 1 else [f"{force.name}.{c}" for c in COMPONENTS[:count]]
     made = [Input(name, unit, u[k], "force") for k, name in enumerate(names)]
     return made, replace(element, efforts=((rate, effort + more),))
 
 
 def _driver(e: Equations, name: str, element: Element, since: SX) -> tuple[list[Input], Element]:
-    """A driver, with a change of its motion."""
+    """Create the input of a driver; return it, and the driver's element with the change added."""
     driver, δ, τ = e.model.drivers[name], SX.sym(name, 3), e.t - since
     motion = driver.motion(e.t) + δ[0] + δ[1] * τ + δ[2] * τ**2 / 2
     residuals = driver.output.deviation(e.frames, motion)

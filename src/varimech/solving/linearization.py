@@ -5,11 +5,11 @@
 Along the motion, x = (q, q̇, q̈, λ) satisfies for all states w and inputs (among the π)
 
     Φ(q, π) = 0,          h(q) = y
-    Φ̇(q, q̇, π) = 0,       ḣ(q, q̇) = ẏ                   or constraints Ψ of velocities
+    Φ̇(q, q̇, π) = 0,       ḣ(q, q̇) = ẏ                   or velocity constraints Ψ
     M q̈ + Φ_qᵀ λ = Q,     Φ̈(q, q̇, q̈, π) = 0             together P(x, π) = r(w),
 
 and ẇ = (ḣ, ḧ) and the outputs z are functions F(x, π). So with P_x X = r_w for states, P_x X = −P_π
-for inputs, the matrices are S = [A B; C D] = F_x X + F_π: exact, for closed loops and drivers, too.
+for inputs, the matrices are S = [A B; C D] = F_x X + F_π: exact, also for closed loops and drivers.
 P_x is block triangular. Along any change (x', π') of the motion,
 
     P_x X' = −(P_u s)_u u',     S' = F_x X' + (F_u s)_u u',     u = (x, π),  s = (X, unit of π).
@@ -32,7 +32,7 @@ from .regular_systems import Solve, solver_of
 
 @dataclass(frozen=True)
 class Place:
-    """An instant of a motion."""
+    """State of a motion at one instant, with parameters and time."""
 
     x: np.ndarray
     """q, q̇, q̈, λ."""
@@ -42,7 +42,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Matrices:
-    """S = [A B; C D] at a place, and what it was found from."""
+    """S = [A B; C D] at an instant, with the intermediate results from which it was computed."""
 
     S: np.ndarray
     seeds: np.ndarray
@@ -50,17 +50,17 @@ class Matrices:
     partials: np.ndarray
     """∂(P, F)/∂(x, π)."""
     solve: tuple[Solve, Solve, Solve]
-    """With ∂P/∂q, ∂P/∂q̇ and ∂P/∂(q̈, λ) of the three lines."""
+    """Solvers with ∂P/∂q, ∂P/∂q̇ and ∂P/∂(q̈, λ) of the three lines."""
 
 
 class Linearization:
-    """The linear equations of a mechanism for some states, inputs and outputs."""
+    """The linearised equations of a mechanism for selected states, inputs and outputs."""
 
-    def __init__(self, given: InputEquations, states: IndependentStates, outputs: SX):
-        self.equations = e = given.equations
-        self.inputs, self.states = given.inputs, states
+    def __init__(self, extended_equations: InputEquations, states: IndependentStates, outputs: SX):
+        self.equations = e = extended_equations.equations
+        self.inputs, self.states = extended_equations.inputs, states
         c = states.candidates
-        further = ca.vertcat(given.symbols, given.since)
+        further = ca.vertcat(extended_equations.symbols, extended_equations.since)
         self._x = e.packed
         self._π = ca.vertcat(e.ρ, e.t, further, c.q_ref, c.v_ref, c.a_ref)
         rates = c.differentiate(states.positions)
@@ -92,8 +92,8 @@ class Linearization:
         return self._rows[4]
 
     def at(self, place: Place, parameters: list[int] | None = None) -> Matrices:
-        """S at a place: columns are states, then inputs (three of each driver), then parameters at
-        some positions; rows are rates of states, then outputs.
+        """Compute S at an instant: columns are states, then inputs (three of each driver), then
+        parameters at the given positions; rows are rates of states, then outputs.
         """
         J = np.array(self._jacobian(place.x, self._values(place)))
         p, f = self._split
@@ -110,7 +110,7 @@ class Linearization:
         return Matrices(J[f:] @ seeds, seeds, J, solve)
 
     def along(self, place: Place, matrices: Matrices, changes: np.ndarray) -> np.ndarray:
-        """S' along changes of x and π, one a column: (row, column, change)."""
+        """Compute S' along changes of x and π, one per column: (row, column, change)."""
         f, k = self._split[1], matrices.seeds.shape[1]
         count = changes.shape[1]
         if not count or not k:
@@ -127,7 +127,7 @@ class Linearization:
     def completed(
         self, matrices: Matrices, q_: np.ndarray, v_: np.ndarray, π_: np.ndarray
     ) -> np.ndarray:
-        """Changes of x and π, for those of q, q̇ and of ρ and t."""
+        """Complete changes of q, q̇ and of ρ and t to changes of x and π."""
         (_, b, c), n = self._split[0], self._n
         J = matrices.partials
         s = self._size
@@ -140,18 +140,18 @@ class Linearization:
         return np.vstack([q_, v_, a_, π])
 
     def rates(self, place: Place) -> np.ndarray:
-        """ẇ."""
+        """Compute ẇ."""
         p = self._split[1]
         return column(self._value(place.x, self._values(place)))[p : p + self.state_count]
 
     def velocities(self, place: Place) -> np.ndarray:
-        """ẏ and first-order states."""
+        """Compute ẏ and first-order states."""
         first = self._split[0][0] + self._m
         values = column(self._value(place.x, self._values(place)))
         return values[first : first + self.velocity_count]
 
     def velocities_for(self, place: Place, target: np.ndarray) -> np.ndarray:
-        """q̇ for given ẏ, at a place without velocities."""
+        """Compute q̇ that yields the velocities `target`, at an instant whose velocities are zero."""
         (a, b, _), n = self._split[0], self._n
         missing = column(self._value(place.x, self._values(place)))[a:b]
         missing[self._m : self._m + self.velocity_count] -= target
@@ -159,40 +159,40 @@ class Linearization:
         return solver_of(J)(-missing[:, None])[:, 0]
 
     def accelerations(self, place: Place) -> np.ndarray:
-        """q̈ and λ, at a place without them."""
+        """Compute q̈ and λ at an instant where they are not set."""
         (_, b, c), n = self._split[0], self._n
         left = column(self._value(place.x, self._values(place)))[b:c]
         J = np.array(self._jacobian(place.x, self._values(place)))[b:c, 2 * n : 3 * n + self._m]
         return solver_of(J)(-left[:, None])[:, 0]
 
     def closure(self, q: np.ndarray, place: Place) -> tuple[np.ndarray, np.ndarray]:
-        """Φ and Φ_q at other positions."""
+        """Compute Φ and Φ_q at other positions."""
         x = np.concatenate([q, place.x[q.size :]])
         at = Place(x, place.ρ, place.t)
         Φ = column(self._value(x, self._values(at)))[: self._m]
         return Φ, np.array(self._jacobian(x, self._values(at)))[: self._m, : self._n]
 
     def moves_at_rest(self, place: Place) -> bool:
-        """Whether a place without velocities breaks constraints: a driver moves."""
+        """Whether constraints are violated at zero velocity, because a driver moves."""
         a, m = self._split[0][0], self._m
         rates = column(self._value(place.x, self._values(place)))[a : a + m]
         return bool(np.abs(rates).max(initial=0.0) > 0)
 
     def velocity_changes(self, matrices: Matrices, changes: np.ndarray) -> np.ndarray:
-        """Changes of ẏ and of first-order states, for changes of x and π."""
+        """Compute changes of ẏ and of first-order states for changes of x and π."""
         first = self._split[0][0] + self._m
         return np.asarray(matrices.partials[first : first + self.velocity_count] @ changes)
 
     def speed(self, place: Place) -> float:
-        """Largest velocity, over the size of positions (1/s)."""
+        """Return the largest velocity, over the size of positions (1/s)."""
         n = self._n
         moving = np.delete(place.x[n : 2 * n], self.states.first_order)
         q, v = (float(np.abs(x).max(initial=0.0)) for x in (place.x[:n], moving))
-        # relative coordinates may all be near zero; angles of 1 rad are their size
+        # relative coordinates may all be near zero; their size is then that of angles, 1 rad
         return v / ((q or 1.0) if self.equations.sizes is None else max(q, 1.0))
 
     def _values(self, place: Place) -> np.ndarray:
-        """π."""
+        """Return the value of π."""
         inputs = np.zeros(self._π.numel() - place.ρ.size - 2 - 3 * self._n)
         return np.concatenate([place.ρ, [place.t], inputs, [place.t], place.x[: 3 * self._n]])
 
@@ -206,12 +206,12 @@ class Linearization:
 
     @property
     def _split(self) -> tuple[tuple[int, int, int], int]:
-        """Ends of the three lines, and where F begins."""
+        """Row indices: ends of the three lines, and the beginning of F."""
         a, b, c = (int(x) for x in np.cumsum(self._rows[:3]))
         return (a, b, c), c
 
     def _seeds(self, parameters: list[int]) -> np.ndarray:
-        """Units of π for all columns: none for states."""
+        """Return the columns of units of π; zero for states."""
         size, p = self._π.numel(), self.equations.ρ.numel()
         names = list(self.equations.model.parameter_set.parameters)
         places: list[int] = []
@@ -228,7 +228,7 @@ class Linearization:
         return units
 
     def _right_hand_sides(self, columns: int) -> np.ndarray:
-        """r_w: ones where h or ḣ equal a state."""
+        """Return r_w: ones where h or ḣ equal a state."""
         (a, _, c), m = self._split[0], self._m
         r = np.zeros((c, columns))
         positions, velocities = self.position_count, self.velocity_count
@@ -239,7 +239,7 @@ class Linearization:
     def _solved(
         self, J: np.ndarray, solve: tuple[Solve, Solve, Solve], r: np.ndarray
     ) -> np.ndarray:
-        """X of P_x X = r, line by line."""
+        """Solve P_x X = r for X, line by line."""
         (a, b, c), n = self._split[0], self._n
         q = solve[0](r[:a])
         v = solve[1](r[a:b] - J[a:b, :n] @ q)
@@ -256,14 +256,15 @@ class Linearization:
 
     @cached_property
     def _curvature(self) -> ca.Function:
-        """(u, s, u') → ((P, F)_u s)_u u'."""
+        """Compile (u, s, u') → ((P, F)_u s)_u u'."""
         s, d = (SX.sym(name, self._u.numel()) for name in ("s", "u'"))
         first = ca.jtimes(self._all, self._u, s)
         return ca.Function("curvature", [self._u, s, d], [ca.densify(ca.jtimes(first, self._u, d))])
 
 
 def extended(S: np.ndarray, states: int, inputs: tuple[Input, ...]) -> np.ndarray:
-    """S with u and u̇ of driver inputs as further states, and ü as their inputs; of derivatives, too.
+    """Extend S, or its derivatives, by u and u̇ of driver inputs as further states, with ü as their
+    inputs.
 
     Columns of further parameters are left out. Rows of the further states are zero:
     `add_driver_rates` fills them.
@@ -282,7 +283,7 @@ def extended(S: np.ndarray, states: int, inputs: tuple[Input, ...]) -> np.ndarra
 
 
 def add_driver_rates(S: np.ndarray, states: int, inputs: tuple[Input, ...]) -> None:
-    """u' = u̇ and u̇' = ü of driver inputs, in a matrix that `extended` made."""
+    """Set u' = u̇ and u̇' = ü of driver inputs in a matrix returned by `extended`."""
     drivers = [k for k, i in enumerate(inputs) if i.of == "driver"]
     first_input = states + 2 * len(drivers)
     for j, k in enumerate(drivers):

@@ -1,7 +1,7 @@
-"""Where a motion that is searched anew for each value of a parameter is another one than before: the
-equilibrium downhill of a start, say, changes from one valley to the next.
+"""Jumps of a motion that is searched anew for each value of a parameter: the equilibrium downhill
+of an initial position, for example, changes from one valley to the next.
 
-Between two values the coordinates q of a motion that goes on change by half as much in half the
+Between two values the coordinates q of a continuous motion change by half as much in half the
 interval, or by 1/√2 where it ends in a fold. A jump stays as large in one of the halves.
 """
 
@@ -13,21 +13,22 @@ from itertools import pairwise
 import numpy as np
 
 SUSPICIOUS = 3.0
-"""Change over the median of all intervals that is looked into: smooth curves with 20 values differ
-less from one interval to the next."""
+"""Change, over the median of all intervals, above which an interval is examined: smooth curves with
+20 values differ less from one interval to the next.
+"""
 HALVINGS = 6
-"""Of a suspicious interval: at a fold the change falls to an eighth."""
+"""Number of halvings of a suspicious interval: at a fold the change falls to an eighth."""
 KEPT = 0.5
-"""Share of the change that is left after them, from which on it is a jump."""
+"""Share of the change that remains after them at a jump."""
 STILL = 1e-6
-"""Largest change, over the size of the coordinates, that is none."""
+"""Largest change, over the size of the coordinates, that counts as none."""
 
 
 def jumps(positions_at: Callable[[float], np.ndarray], values: np.ndarray) -> tuple[int, ...]:
-    """Rows of values at which another motion begins.
+    """Return the rows of values at which another motion begins.
 
     Args:
-        positions_at: coordinates at a value.
+        positions_at: coordinates as a function of the value.
         values: increasing or decreasing.
     """
     q = [positions_at(float(v)) for v in values]
@@ -42,7 +43,7 @@ def jumps(positions_at: Callable[[float], np.ndarray], values: np.ndarray) -> tu
 
 
 def _jumps(positions_at: Callable[[float], np.ndarray], a: float, b: float) -> bool:
-    """Whether the change between two values stays where the interval shrinks."""
+    """Whether the change between two values persists as the interval shrinks."""
     x, y = positions_at(a), positions_at(b)
     whole = np.abs(y - x).max()
     for _ in range(HALVINGS):

@@ -1,13 +1,15 @@
-"""Neutral motions: displacements N that change nothing, whatever the parameters, such as the place and
-the heading of a bicycle or the rotation of a whole shaft. Their eigenvalues are zero, often without
-as many eigenvectors, so that rounding turns them into pairs of 1e-8. They are taken out exactly:
+"""Neutral motions: displacements N that change nothing, whatever the parameters, such as the
+position and the heading of a bicycle or the rotation of a whole shaft. Their eigenvalues are zero,
+often without as many eigenvectors, so that rounding turns them into pairs of 1e-8. They are removed
+exactly:
 
     A N = 0,     B = Wᵀ A W,     B' = Wᵀ A' W − Wᵀ N' Nᵀ A W,     A N' = −A' N
 
 with orthonormal N and W, together a basis. The other eigenvalues of A are those of B. A vector x of
 the null space of A is neutral if its eigenvalue stays zero to first order, yᵀ A' x = 0 for all left
-null vectors y and all parameters; so an eigenvalue that passes zero is none. Once positions are out,
-rates that act on these alone are neutral: it is repeated until nothing is left.
+null vectors y and all parameters; so an eigenvalue that crosses zero is not neutral. Once neutral
+positions are removed, rates that act on these alone become neutral: the removal is repeated until
+no neutral vector is left.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from __future__ import annotations
 import numpy as np
 
 ZERO = 1e-11
-"""Singular value of the scaled A, over the largest, that is rounding: entries are known to 1e-13 or
-so of the largest.
+"""Singular value of the scaled A, over the largest, that counts as rounding: entries are accurate
+to about 1e-13 of the largest.
 """
 CHANGES = 1e-5
-"""Share of A' from which on it moves a zero eigenvalue; derivatives are known to 1e-10 or so."""
+"""Share of A' above which it moves a zero eigenvalue; derivatives are accurate to about 1e-10."""
 NO_INFLUENCE = 1e-7
 """Size of A', over that of A, below which it is rounding."""
 
@@ -27,10 +29,10 @@ NO_INFLUENCE = 1e-7
 def without_neutral(
     A: np.ndarray, A_: np.ndarray, positions: int
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """B and B' of all motions that are not neutral, and the number of neutral ones.
+    """Return B and B' of all motions that are not neutral, and the number of neutral ones.
 
-    A' is (row, column, parameter). The first states are so many positions; rates are divided by the
-    largest eigenvalue, so that stiff mechanisms do not hide small entries.
+    A' is (row, column, parameter). The first `positions` states are positions; rates are divided by
+    the largest eigenvalue, so that stiff mechanisms do not mask small entries.
     """
     fastest = float(np.abs(np.linalg.eigvals(A)).max(initial=0.0)) or 1.0
     scale = np.where(np.arange(len(A)) < positions, 1.0, fastest)
@@ -50,7 +52,7 @@ def without_neutral(
 
 
 def _neutral(B: np.ndarray, B_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal neutral vectors, and a basis of the rest."""
+    """Return orthonormal neutral vectors, and an orthonormal basis of their complement."""
     U, σ, Vt = np.linalg.svd(B)
     zero = σ <= ZERO * σ[0]
     left, right = U[:, zero], Vt[zero].T

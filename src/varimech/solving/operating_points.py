@@ -1,12 +1,12 @@
 """Motions about which a mechanism is linearised, with their derivatives with respect to parameters.
 
-    equilibrium   ẏ = 0, ÿ = 0: the stable one downhill of the start (`statics`)
-    steady        ÿ(y) = 0 with the rates ẏ and the time of the start; drivers go on. Its linear
-                  equations must not change in time
-    start, run    an instant of a motion as it is
+    equilibrium   ẏ = 0, ÿ = 0: the stable one downhill of the initial position (`statics`)
+    steady        ÿ(y) = 0 with the rates ẏ and the time of the initial state; drivers keep moving.
+                  Its linear equations must not change in time
+    start, run    an instant of a motion, unchanged
 
-Derivatives of the first two follow from 0 = ÿ: with A₂₁ = ∂ÿ/∂y, A₂₂ = ∂ÿ/∂ẏ,
-A₂₁ y' = −(A₂₂ ẏ' + ∂ÿ/∂ρ). Those of the others are given: of the initial state, or of the run.
+Derivatives of the first two follow from 0 = ÿ: with A₂₁ = ∂ÿ/∂y, A₂₂ = ∂ÿ/∂ẏ, A₂₁ y' = −(A₂₂ ẏ' +
+∂ÿ/∂ρ). Derivatives of the others are those of the initial state, or of the run.
 """
 
 from __future__ import annotations
@@ -21,26 +21,28 @@ from .linearization import Linearization, Matrices, Place
 from .regular_systems import RANK, solver_of
 
 ITERATIONS = 50
-"""Of Newton's method to a steady motion, which takes five or so from nearby."""
+"""Iterations of Newton's method to a steady motion, which takes about five from nearby."""
 CONVERGED = 1e-12
-"""Correction of the states, over their size, that ends it."""
+"""Correction of the states, over their size, at which the iteration ends."""
 STEADY = 1e-7
-"""Rate of the linear equations, over their own size and speed, that is rounding: they are known to
-1e-10 or so of their largest entry.
+"""Rate of the linear equations, over their own size and speed, that counts as rounding: they are
+accurate to about 1e-10 of their largest entry.
 """
 SHORTEST = 1e-3
-"""Share of a Newton step below which none is tried."""
+"""Share of a Newton step below which it is not shortened further."""
 UNMET = 1e-7
-"""Share of ∂ÿ/∂ρ that may stay unbalanced: what has no derivative leaves about one."""
+"""Share of ∂ÿ/∂ρ that may stay unbalanced: a motion without a derivative leaves a share of about
+one.
+"""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A place, and how it changes with parameters."""
+    """A motion about which to linearise, and its dependence on parameters."""
 
     place: Place
     kind: str
-    """"equilibrium", "steady", "start" or "run"."""
+    """Kind of the motion: "equilibrium", "steady", "start" or "run"."""
     moved: tuple[np.ndarray, np.ndarray] | None = None
     """∂q/∂ρ and ∂q̇/∂ρ of an instant; (coordinate, parameter)."""
     rates: np.ndarray | None = None
@@ -50,7 +52,7 @@ class Point:
 def completed(
     linear: Linearization, q: np.ndarray, v: np.ndarray, ρ: np.ndarray, t: float
 ) -> Place:
-    """A place with accelerations and multipliers for its positions and velocities."""
+    """Complete positions and velocities by accelerations and multipliers."""
     e, n = linear.equations, q.size
     x = np.concatenate([q, v, np.zeros(e.a.numel() + e.λ.numel())])
     x[2 * n :] = linear.accelerations(Place(x, ρ, t))
@@ -58,11 +60,11 @@ def completed(
 
 
 def steady(linear: Linearization, place: Place) -> Place:
-    """The steady motion near a place, at the same time and with the same rates.
+    """Find the steady motion near an instant, at the same time and with the same rates.
 
     Raises:
         VarimechError: if none is found.
-        ModelError: if what is found is not steady.
+        ModelError: if bodies rotate in space without an angle of a joint.
     """
     e, n = linear.equations, linear.equations.q.numel()
     name, k = e.model.name, linear.position_count
@@ -106,7 +108,7 @@ def check_steady(linear: Linearization, place: Place, matrices: Matrices) -> Non
     """Refuse a motion whose linear equations change in time.
 
     Raises:
-        ModelError: for such a one.
+        ModelError: for such a motion.
     """
     if not is_steady(linear, place, matrices):
         raise ModelError(
@@ -121,7 +123,7 @@ def check_steady(linear: Linearization, place: Place, matrices: Matrices) -> Non
 
 
 def is_steady(linear: Linearization, place: Place, matrices: Matrices) -> bool:
-    """Whether linear equations do not change along the motion."""
+    """Whether the linear equations are constant along the motion."""
     n, count = linear.equations.q.numel(), linear.state_count
     π = np.zeros((place.ρ.size + 1, 1))
     π[-1] = 1.0
@@ -136,11 +138,11 @@ def is_steady(linear: Linearization, place: Place, matrices: Matrices) -> bool:
 def changes(
     linear: Linearization, point: Point, matrices: Matrices, indices: list[int]
 ) -> np.ndarray:
-    """Derivatives of x and π with respect to parameters, one a column; `matrices` have these
-    parameters as their last columns.
+    """Compute derivatives of x and π with respect to parameters, one per column; the last columns
+    of `matrices` belong to these parameters.
 
     Raises:
-        ModelError: if there are none.
+        ModelError: if the motion has no derivatives.
     """
     n, count = linear.equations.q.numel(), len(indices)
     π = np.zeros((point.place.ρ.size + 1, count))
@@ -157,7 +159,7 @@ def changes(
         free += range(s - len(linear.states.first_order), s)
     A = S[k:, free]
     y = -_balanced(A, push, linear.speed(point.place))
-    # what would cancel, so that rounding of it does not count
+    # sizes of the terms of the sum, so that rounding of terms that cancel does not count
     size = np.abs(S[k:, k:s]).max(initial=0.0) * np.abs(rates).max(axis=0, initial=0.0)
     size = size + np.abs(S[k:, S.shape[1] - count :]).max(axis=0, initial=0.0)
     _check_met(linear, A @ y + push, size, indices)
@@ -168,10 +170,10 @@ def changes(
 
 
 def _balanced(A: np.ndarray, b: np.ndarray, speed: float) -> np.ndarray:
-    """The shortest solution of A y ≈ b, for ∂ÿ/∂y of a motion with a speed (1/s).
+    """Return the shortest solution of A y ≈ b, for ∂ÿ/∂y of a motion with a speed (1/s).
 
-    Stiffnesses are differences of forces of inertia: below a share of these they are rounding, and
-    positions that nothing depends on stay where they are.
+    Stiffnesses are differences of inertia forces: below a share of these they are rounding, and
+    cyclic positions do not change.
     """
     if not A.size:
         return np.zeros((A.shape[1], b.shape[1]))
@@ -189,7 +191,7 @@ def _check_met(
         state = linear.states.names[: linear.position_count][row : row + 1]
         raise ModelError(
             f"the equilibrium or steady motion of mechanism {model.name!r} has no derivative with"
-            f" respect to {name!r}: nothing holds {', '.join(map(repr, state)) or 'it'} there",
+            f" respect to {name!r}: nothing restrains {', '.join(map(repr, state)) or 'it'} there",
             element="linearize",
             field="wrt",
             value=name,
@@ -198,7 +200,7 @@ def _check_met(
 
 
 def _closed(linear: Linearization, place: Place, q: np.ndarray) -> np.ndarray:
-    """Positions that meet the constraints, near some."""
+    """Find positions that satisfy the constraints, near the given ones."""
     for _ in range(ITERATIONS):
         Φ, Φ_q = linear.closure(q, place)
         step = solver_of(Φ_q)(-Φ[:, None])[:, 0] if Φ.size else np.zeros(q.size)
@@ -209,7 +211,7 @@ def _closed(linear: Linearization, place: Place, q: np.ndarray) -> np.ndarray:
 
 
 def _with_rates(linear: Linearization, q: np.ndarray, place: Place, target: np.ndarray) -> Place:
-    """A place at positions with given rates ẏ."""
+    """Return the state at given positions with the rates ẏ = `target`."""
     n = q.size
     x = np.concatenate([q, np.zeros(place.x.size - n)])
     still = Place(x, place.ρ, place.t)

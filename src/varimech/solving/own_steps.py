@@ -1,5 +1,5 @@
-"""Derivatives by solvers that take their own steps, CVODES and IDAS, across jumps: no step ends there, so
-what a jump contributes because parameters move it is not included.
+"""Derivatives by solvers that choose their own steps, CVODES and IDAS, across jumps: no step ends
+there, so the contribution of a jump whose time parameters move is not included.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .task import Task
 NEAR = 1e-12
 """Share of the time between two stored results to which a change of sides is located."""
 JUMP = 1e-6
-"""Relative change of forces or integrands over that time that is a jump: rounding of a state between
-two stored results, times stiffness, is far below.
+"""Relative change of forces or integrands over that time that counts as a jump: rounding of a state
+between two stored results, times stiffness, is far below.
 """
 
 
@@ -31,7 +31,7 @@ def refuse_jumps(
     """Refuse derivatives of a run that has passed a jump.
 
     Raises:
-        ModelError: with the force or objective, the time, and what to do.
+        ModelError: naming the force or objective, the time, and a remedy.
     """
     if task.indices is None or method.integrator.continuous is None:
         return
@@ -42,15 +42,16 @@ def refuse_jumps(
     sides = ca.vertcat(*[s.side for s in jumps])
     values = ca.vertcat(e.forces, objective_expressions(e, task.objectives)[0])
     f = ca.Function("sides", [e.packed, e.ρ, e.t], [ca.densify(sides), ca.densify(values)])
-    known = np.array(f(T.states.T, ρ, T.time[None])[0]).T
-    for row, k in np.argwhere(known[1:] != known[:-1]):
+    stored_sides = np.array(f(T.states.T, ρ, T.time[None])[0]).T
+    for row, k in np.argwhere(stored_sides[1:] != stored_sides[:-1]):
         if _is_jump(f, T, ρ, int(row), int(k)):
             raise _refusal(e, method, jumps[k], float(T.time[row + 1]))
 
 
 def _is_jump(f: ca.Function, T: Trajectory, ρ: np.ndarray, row: int, k: int) -> bool:
-    """Whether forces or integrands jump where side k changes between two stored results, and are not
-    only written as if they did; by bisection along a straight line.
+    """Whether forces or integrands actually jump where side k changes between two stored results
+    (an expression may have a comparison and still be continuous); by bisection along a straight
+    line.
     """
 
     def at(share: float) -> tuple[float, np.ndarray]:
@@ -70,7 +71,7 @@ def _is_jump(f: ca.Function, T: Trajectory, ρ: np.ndarray, row: int, k: int) ->
 def _refusal(e: Equations, method: Method, jump: Switch, time: float) -> ModelError:
     return ModelError(
         f"mechanism {e.model.name!r}: {jump.place!r} jumps ({jump.operation}) before t ="
-        f" {time:.6g} s; derivatives by {method.integrator.title} do not include what that"
-        " contributes",
+        f" {time:.6g} s; derivatives by {method.integrator.title} do not include its"
+        " contribution",
         remedy=Message("use {integrator}", integrator=("dop853", "trapezoidal")),
     )

@@ -1,5 +1,6 @@
-"""From a run that located its events to a schedule that passes them by maps of the state: steps of
-another program, with second derivatives or in complex numbers (`sensitivity/event_map`).
+"""Conversion of a run that located its events to a schedule that passes them by maps of the state,
+for steps of another program, with second derivatives or in complex numbers
+(`sensitivity/event_map`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from ..sensitivity.objective import AT_EVENT, PEAK, Objective
 from ..sensitivity.switching import jumps_of
 
 FUNCTION, KIND = 6, 7
-"""Places in `Trajectory.notes`: the function that vanishes at an event; 1 for an impact or reset, 2
-for the end of the run.
+"""Columns of `Trajectory.notes`: the function that vanishes at an event; 1 for an impact or reset,
+2 for the end of the run.
 """
 
 
 def may_pass(equations: Equations, objectives: Mapping[str, Objective]) -> bool:
-    """Whether a run may come to events, jumps or kinks that parameters move."""
+    """Whether a run may encounter events, jumps or kinks whose time depends on parameters."""
     return has_events(equations, objectives) or bool(jumps_of(equations, objectives))
 
 
@@ -38,8 +39,9 @@ def passed(
     trajectory: Trajectory,
     ρ: np.ndarray,
 ) -> Schedule:
-    """The steps and events of a run, with what they pass events by; equal steps stay as they are where
-    there are none. Events at which nothing happens, and nothing is taken, are left out.
+    """Return the steps and events of a run, with the data of the maps that pass them; equal steps
+    are unchanged where there are no events. Events at which nothing happens, and no value is taken,
+    are left out.
     """
     t = trajectory
     none = all(x is None or not x.any() for x in (t.triggers, t.crossed))
@@ -47,21 +49,21 @@ def passed(
         return schedule.replayed(t.step_ends) if schedule.tolerance else schedule
     again = schedule.until(float(t.step_ends[-1])).replayed(t.step_ends)
     event_map = EventMap(equations, objectives)
-    found = _Passages(equations, objectives, event_map, trajectory, ρ)
-    found.collect()
-    passages = Passages(np.array(found.numbers, dtype=float), np.array(found.rows))
+    collected = _Passages(equations, objectives, event_map, trajectory, ρ)
+    collected.collect()
+    passages = Passages(np.array(collected.numbers, dtype=float), np.array(collected.rows))
     return replace(
         again,
-        ends=np.array(found.ends),
-        steps=len(found.ends) - 1,
+        ends=np.array(collected.ends),
+        steps=len(collected.ends) - 1,
         outputs=t.time if schedule.outputs is None else again.outputs,
-        passages=passages if found.rows else None,
+        passages=passages if collected.rows else None,
     )
 
 
 def refuse_curved_impacts(equations: Equations, schedule: Schedule) -> None:
-    """Refuse second derivatives across impacts in space with sliding friction, whose law is linearised
-    (`model/contact_law`): first derivatives are exact, second ones are not.
+    """Refuse second derivatives across impacts in space with sliding friction, whose law is
+    linearised (`model/contact_law`): first derivatives are exact, second derivatives are not.
 
     Raises:
         ModelError: with the time of the impact.
@@ -82,7 +84,7 @@ def refuse_curved_impacts(equations: Equations, schedule: Schedule) -> None:
 
 
 def with_events_of(trajectory: Trajectory, first: Trajectory) -> Trajectory:
-    """A run that passed the events of another one, with what that has noted of them."""
+    """Complete a run that passed the events of `first` by the records of these events."""
     return replace(
         trajectory,
         step_ends=first.step_ends,
@@ -94,7 +96,7 @@ def with_events_of(trajectory: Trajectory, first: Trajectory) -> Trajectory:
 
 
 class _Passages:
-    """Rows of data, and step ends, as they are collected along a run."""
+    """Rows of data, and step ends, collected along a run."""
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class _Passages:
         self.rows: list[np.ndarray] = []
 
     def collect(self) -> None:
-        """Go through all step ends of the run."""
+        """Collect passages over all step ends of the run."""
         t = self._trajectory
         places = self._places()
         if (places == AT_START).any():
@@ -131,7 +133,9 @@ class _Passages:
             self._add(self.ends[-1], taken=places == AT_END)
 
     def _places(self) -> np.ndarray:
-        """Where samples were taken; the end of the run may be an extremum, too."""
+        """Return the step ends at which samples were taken; the end of the run may be an extremum,
+        too.
+        """
         t, samples = self._trajectory, self._events.samples
         if samples is None or t.sample_places is None or t.sample_values is None:
             return np.zeros(0)
@@ -168,7 +172,7 @@ class _Passages:
         taken: np.ndarray | None = None,
         after: np.ndarray | None = None,
     ) -> None:
-        """One more passage, that begins at the end of the last step."""
+        """Add a passage that begins at the end of the last step."""
         row = np.zeros(self._layout.size)
         before, then, which, of_taken, of_after, numbers = self._layout.parts(row)
         before[:] = self._modes

@@ -1,8 +1,9 @@
-"""From equations and a method to programs, in one of three regimes.
+"""Compilation of equations and a method to programs, in one of three regimes.
 
 unrolled     all functions as straight-line code of the whole mechanism: small models
-assembled    from pieces, one for each kind of element (`stages/assembled`): large ones
-recursive    over the bodies of an open tree in relative coordinates (`coordinates/relative`): explicit integrators
+assembled    from one function for each kind of element (`stages/assembled`): large models
+recursive    over the bodies of an open tree in relative coordinates (`coordinates/relative`):
+             explicit integrators
 """
 
 from __future__ import annotations
@@ -50,21 +51,21 @@ if TYPE_CHECKING:
     from .recursive_chains import RecursiveChains
 
 LARGE = 50
-"""Unknowns and multipliers beyond which straight-line code takes longer to compile than it saves;
+"""Unknowns and multipliers above which straight-line code takes longer to compile than it saves;
 see docs/decisions/2026-11-code-generation.md.
 """
 FLEXIBLE = 30
-"""The same for mechanisms with beams, whose elements take more operations."""
+"""The limit for mechanisms with beams, whose elements take more operations."""
 LONG = 8
-"""The same for open trees that recursion solves."""
+"""The limit for open trees that recursion solves."""
 EVENTFUL = 150
-"""The same for mechanisms with events, whose many short steps unrolled functions take faster. Chain of
-48 bars with a stop, 146 unknowns: the first gradient takes 3.7 s unrolled and 1.8 s assembled as
-bytecode, later compiled ones 0.12 and 0.29 s.
+"""The limit for mechanisms with events, whose many short steps are faster with unrolled functions.
+Chain of 48 bars with a stop, 146 unknowns: the first gradient takes 3.7 s unrolled and 1.8 s
+assembled as bytecode, later compiled ones 0.12 and 0.29 s.
 """
 STARTED = 25
-"""Coordinates up to which the start of a recursive tree is unrolled: initial values may depend on all
-of them.
+"""Coordinates up to which the initial state of a recursive tree is unrolled: initial values may
+depend on all of them.
 """
 
 
@@ -97,7 +98,7 @@ class Programs:
         """Whether functions are assembled or recursive, not unrolled."""
         self._chains: dict[tuple[object, ...], ChainFunctions] = {}
         self._evaluations: dict[tuple[object, ...], Evaluation] = {}
-        self._check_contacts()  # first: what takes large models need not take events
+        self._check_contacts()  # first: methods for large models need not support events
         self._check_velocity_constraints()
         self._check_size()
 
@@ -108,7 +109,7 @@ class Programs:
 
     @property
     def finds_start(self) -> bool:
-        """Whether programs find the start of a run themselves, from a guess."""
+        """Whether programs compute the initial state of a run themselves, from an initial guess."""
         return self.method.integrator.continuous is None and (
             not self.recursive or self.equations.q.numel() <= STARTED
         )
@@ -119,7 +120,7 @@ class Programs:
         wanted: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Program:
-        """The program with these objectives and the derivatives that are wanted."""
+        """Build the program with these objectives and the requested derivatives."""
         method = self.method
         start: ChainFunctions | None = None
         rates: ChainFunctions | None = None
@@ -179,7 +180,7 @@ class Programs:
         wanted: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Runner | SundialsRunner:
-        """The runner that executes this program."""
+        """Build the runner that executes this program."""
         program = self.program(functions, wanted, conditioning)
         e, solver = self.equations, self.method.integrator.continuous
         if solver is None:
@@ -190,8 +191,8 @@ class Programs:
         )
 
     def _of_positions(self, function: ca.Function, *, columns: bool = False) -> ca.Function:
-        """A function of (q, ρ, t), with `columns` one for each of q, for the positions and
-        parameters that there are.
+        """Adapt a function of (q, ρ, t) to the augmented positions and parameters, if there are
+        any; with `columns` its result has one column for each entry of q.
         """
         if not self.wide:
             return function
@@ -207,7 +208,7 @@ class Programs:
     def objectives(
         self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
     ) -> ObjectiveFunctions:
-        """Integrands and final terms, and the derivatives of them that are wanted."""
+        """Compile integrands and final terms, and their requested derivatives."""
         rows = (
             row_length(wanted.columns),
             row_length(wanted.objectives) if wanted.adjoint else None,
@@ -222,7 +223,8 @@ class Programs:
             event_map = EventMap(e, objectives) if wanted.passages else None
             return replace(found.functions(wanted.directions, *rows), event_map=event_map)
         directions = wanted.directions
-        if directions is None and wanted.adjoint:  # which needs derivatives by all parameters
+        # an adjoint needs derivatives with respect to all parameters
+        if directions is None and wanted.adjoint:
             directions = np.zeros((self.equations.ρ.numel(), 0))
         switching = switching_functions(self.equations, objectives, directions)
         functions = replace(found.functions(wanted.directions, *rows), switching=switching)
@@ -238,7 +240,7 @@ class Programs:
         )
 
     def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
-        """Rates of a tree by recursion, to be evaluated at once."""
+        """Compile the rates of a tree by recursion, as a function that is evaluated directly."""
         wanted = DerivativeRequest(directions)
         if wanted.key not in self._evaluations:
             self._evaluations[wanted.key] = Evaluation(
@@ -248,7 +250,7 @@ class Programs:
 
     @cached_property
     def jacobian(self) -> ca.Function:
-        """(q, ρ, t) → Φ_q."""
+        """Compile (q, ρ, t) → Φ_q."""
         e = self.equations
         return ca.Function("jacobian", [e.q, e.ρ, e.t], [ca.densify(e.constraint_jacobian)])
 
@@ -263,12 +265,12 @@ class Programs:
                 )
         if not self.large or self.recursive or self._depth is None:
             return
-        # bodies at the end of long branches depend on too many coordinates for code that is written
-        # for each depth
+        # bodies at the end of long branches depend on too many coordinates for code that is
+        # generated for each depth
         if (depth := self._depth) > DEEP:
             assert self._recursion is not None
             is_open = self._recursion.tree.is_open and not self.wide
-            is_open = is_open and not self.equations.has_events  # which recursion does not cross
+            is_open = is_open and not self.equations.has_events  # recursion does not support events
             what = f"second derivatives by {self.method.title}" if self.wide else self.method.title
             raise ModelError(
                 f"{count}, and bodies {depth} joints away from the ground; {what} take up to"
@@ -281,7 +283,7 @@ class Programs:
             )
 
     def _check_contacts(self) -> None:
-        """Refuse schemes that do not take events, or friction in joints."""
+        """Refuse schemes that do not support events, or friction in joints."""
         if not self.equations.has_events and not self.equations.loads:
             return
         name, method = self.equations.model.name, self.method
@@ -310,7 +312,7 @@ class Programs:
             )
 
     def _check_velocity_constraints(self) -> None:
-        """Refuse formulations that would leave them out."""
+        """Refuse formulations that would omit velocity constraints."""
         e, formulation = self.equations, self.method.formulation
         if not e.has_velocity_constraints:
             return
@@ -334,7 +336,7 @@ class Programs:
     def _passage(
         self, event_map: EventMap | None, wanted: DerivativeRequest, conditioning: Conditioning
     ) -> PassageFunctions | None:
-        """What maps states over events; unrolled."""
+        """Build the map of states over events; unrolled."""
         if event_map is None:
             return None
         if not self.method.formulation.traits.exact:
@@ -360,7 +362,7 @@ class Programs:
         return PassageFunctions(functions, modes, self.equations.ρ.numel() - modes)
 
     def passage(self, objectives: Mapping[str, Objective]) -> PassageFunctions | None:
-        """What maps states over events, without derivatives."""
+        """Build the map of states over events, without derivatives."""
         relaxed = not self.method.formulation.traits.sharp_first
         event_map, conditioning = (
             EventMap(self.equations, objectives),
@@ -436,8 +438,8 @@ class Programs:
 
     @cached_property
     def _recursive_chains(self) -> RecursiveChains | None:
-        """Those of the tree, if it is open, all coordinates are its own, and an explicit integrator
-        asks for rates.
+        """Chains of the tree, if it is open, it owns all coordinates, and an explicit integrator
+        requires rates.
         """
         if self._recursion is None or not self._recursion.tree.is_open or self.wide:
             return None
@@ -445,7 +447,7 @@ class Programs:
             return None
         if not self.equations.is_plain or self.equations.has_events:
             return None
-        from .recursive_chains import RecursiveChains  # with what only trees need
+        from .recursive_chains import RecursiveChains  # imported late: only trees need it
 
         return RecursiveChains(self.equations)
 
@@ -455,12 +457,12 @@ class Programs:
 
     @cached_property
     def _depth(self) -> int | None:
-        """Joints between a body and the ground, at most; None in natural coordinates."""
+        """Largest number of joints between a body and the ground; None in natural coordinates."""
         return None if self._recursion is None else max(self._recursion.tree.depths.values())
 
     @property
     def _recursion(self) -> Recursion | None:
-        """That of relative coordinates, which alone supply forces of inertia."""
+        """Recursion of relative coordinates, which alone supply their own inertia forces."""
         inertia = self.equations.inertia
         supplied = inertia.supplied if isinstance(inertia, AugmentedInertia) else inertia
         return cast("Recursion | None", supplied)

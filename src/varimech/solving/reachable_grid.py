@@ -2,7 +2,7 @@
 
 Nodes are reached along edges of the grid, nearest to the initial position first, so all of them are
 on its branch; nodes that no edge reaches are left out. An edge is blocked where continuation along
-it ends at a dead centre, or arrives at another position than other ways do.
+it ends at a dead centre, or arrives at another position than other paths do.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .kinematics import Kinematics, Position, Stuck
 
 Node = tuple[int, ...]
 CLOSEST = 1e-5
-"""Shortest step over an edge: dead centres are located from there by Newton's method."""
+"""Shortest step over an edge: from there Newton's method locates dead centres."""
 ATTEMPTS = 64
-"""Nodes that are tried from the initial position, nearest first."""
+"""Largest number of nodes that are tried from the initial position, nearest first."""
 SAME = 1e-6
-"""Difference of coordinates of one position that is reached in two ways, over their size."""
+"""Difference, over their size, of coordinates that two paths reach for the same position."""
 
 
 class ReachableGrid:
@@ -36,36 +36,36 @@ class ReachableGrid:
         self.shape = tuple(axis.size for axis in axes)
         self.nodes: dict[Node, Position] = {}
         self.blocked: dict[tuple[Node, Node], Position] = {}
-        """Edges from a node towards another one that end before: the last position."""
+        """Edges from a node towards another one that end early, with the last position reached."""
         self.steps = 0
         self._spread(self._first())
         self._check_edges()
 
     def values(self, node: Node) -> np.ndarray:
-        """Values of the drivers at a node."""
+        """Return the values of the drivers at a node."""
         return np.array([axis[k] for axis, k in zip(self.axes, node, strict=True)])
 
     def neighbours(self, node: Node) -> list[Node]:
-        """Nodes at the other ends of the edges of a node."""
-        found = []
+        """Return the nodes at the other ends of the edges of a node."""
+        nodes = []
         for k, step in product(range(len(node)), (1, -1)):
             i = node[k] + step
             if 0 <= i < self.shape[k]:
-                found.append((*node[:k], i, *node[k + 1 :]))
-        return found
+                nodes.append((*node[:k], i, *node[k + 1 :]))
+        return nodes
 
     def reach(self, begin: Position, u: np.ndarray) -> Position:
-        """The position for values u, by continuation.
+        """Return the position for values u, by continuation.
 
         Raises:
-            Stuck: if the way ends before.
+            Stuck: if the path ends before.
         """
         path = self.solver.reach(begin, u, self.ρ, CLOSEST) if (begin.u != u).any() else [begin]
         self.steps += len(path)
         return path[-1]
 
     def _first(self) -> Node:
-        """The node that is reached from the initial position."""
+        """Find the first node that is reached from the initial position."""
         ranges = np.array([np.ptp(axis) for axis in self.axes])
         centre = np.array([(axis[0] + axis[-1]) / 2 for axis in self.axes])
         start = self.solver.first(self.ρ, centre)
@@ -100,8 +100,8 @@ class ReachableGrid:
                     queue.append(other)
 
     def _check_edges(self) -> None:
-        """Block edges whose ends are on different branches, and those that end from one side from
-        the other, too.
+        """Block edges whose ends are on different branches, and edges that are blocked from one
+        side from the other side, too.
         """
         for node, here in self.nodes.items():
             for other in self.neighbours(node):

@@ -1,4 +1,4 @@
-"""Chains of a large open tree in relative coordinates, by sweeps over its bodies."""
+"""Chains of a large open tree in relative coordinates, by recursive passes over its bodies."""
 
 from __future__ import annotations
 
@@ -15,40 +15,42 @@ from .derivative_request import DerivativeRequest
 
 
 class RecursiveChains:
-    """Start, rates, and what completes the state at the end of a step; each written once."""
+    """Chains of the initial state, the rates, and the end of a step; each is generated once."""
 
     def __init__(self, equations: Equations):
         self._equations = equations
-        self._sweeps = RecursionPasses(equations)
-        self._written: dict[tuple[object, ...], ChainFunctions] = {}
+        self._passes = RecursionPasses(equations)
+        self._generated: dict[tuple[object, ...], ChainFunctions] = {}
 
-    def functions(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
-        """Those of the "start", the "rates" or the "end", with the derivatives that are wanted."""
-        key = (name, wanted.key)
-        if key not in self._written:
-            self._written[key] = {"start": self._start, "rates": self._rates, "end": self._end}[
+    def functions(self, name: str, request: DerivativeRequest) -> ChainFunctions:
+        """Return the functions of the chain "start", "rates" or "end", with the requested
+        derivatives.
+        """
+        key = (name, request.key)
+        if key not in self._generated:
+            self._generated[key] = {"start": self._start, "rates": self._rates, "end": self._end}[
                 name
-            ](wanted)
-        return self._written[key]
+            ](request)
+        return self._generated[key]
 
-    def _rates(self, wanted: DerivativeRequest) -> ChainFunctions:
-        back = self._sweeps.rates_pullback(wanted.objectives) if wanted.adjoint else None
-        return ChainFunctions(None, None, self._sweeps.rates(wanted.directions), pullback=back)
+    def _rates(self, request: DerivativeRequest) -> ChainFunctions:
+        back = self._passes.rates_pullback(request.objectives) if request.adjoint else None
+        return ChainFunctions(None, None, self._passes.rates(request.directions), pullback=back)
 
-    def _end(self, wanted: DerivativeRequest) -> ChainFunctions:
-        back = self._sweeps.end_pullback(wanted.objectives) if wanted.adjoint else None
-        return ChainFunctions(None, None, self._sweeps.end(wanted.directions), pullback=back)
+    def _end(self, request: DerivativeRequest) -> ChainFunctions:
+        back = self._passes.end_pullback(request.objectives) if request.adjoint else None
+        return ChainFunctions(None, None, self._passes.end(request.directions), pullback=back)
 
-    def _start(self, wanted: DerivativeRequest) -> ChainFunctions:
-        """Positions and velocities from what is given, written out; then accelerations by
-        self._sweeps.
+    def _start(self, request: DerivativeRequest) -> ChainFunctions:
+        """Compute positions and velocities from initial conditions in unrolled code; then
+        accelerations by recursion.
         """
         chain, directions = (
             moving_chain(self._equations, SX.eye(self._equations.q.numel())),
-            wanted.directions,
+            request.directions,
         )
         tangent = (
-            None if directions is None else tangent_of(chain, wanted.moved, state_varies=False)
+            None if directions is None else tangent_of(chain, request.moved, state_varies=False)
         )
         finish = chain.finish(None if tangent is None else tangent.coefficients)
         x = finish.sx_in()
@@ -59,13 +61,13 @@ class RecursiveChains:
                 SX.sym("ρ'", self._equations.ρ.numel()),
                 SX.zeros(chain.packed.numel()),
             )
-            column = tangent.column(coefficients[0], still, direction[wanted.moved])
+            column = tangent.column(coefficients[0], still, direction[request.moved])
             along = ca.Function("moving_tangent", [*x, direction], [column])
-        if wanted.adjoint:
+        if request.adjoint:
             pullback, μ = pullback_of(chain, state_varies=False), SX.sym("μ", state.numel())
             pulled = pullback.column(chain.linearise(pullback.coefficients).call(x)[0], μ)[1]
-            back = self._sweeps.start_pullback(
-                wanted.objectives, moving, ca.Function("moving_pullback", [*x, μ], [pulled])
+            back = self._passes.start_pullback(
+                request.objectives, moving, ca.Function("moving_pullback", [*x, μ], [pulled])
             )
-        start = self._sweeps.start(directions, moving, along)
+        start = self._passes.start(directions, moving, along)
         return ChainFunctions(chain.predict, chain.iterate, start, pullback=back)

@@ -1,4 +1,4 @@
-"""A warning where objectives depend on reactions that are not unique."""
+"""Warning about objectives that depend on reactions that are not unique."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from ..sensitivity.objective import Objective, functions_of
 def warn_of_redundant_reactions(
     equations: Equations, objectives: Mapping[str, Objective], trajectory: Trajectory, ρ: np.ndarray
 ) -> None:
-    """Name the objectives that depend on how redundant constraints share a load, and who shares it.
+    """Name the objectives that depend on how redundant constraints share a load, and these
+    constraints.
 
     Warns:
-        RedundantReactionWarning: where there are any.
+        RedundantReactionWarning: if there are any.
     """
     sampled = lambda: (*trajectory.sampled, ρ)  # noqa: E731
     names = [
@@ -32,9 +33,7 @@ def warn_of_redundant_reactions(
 
 
 def _multipliers(equations: Equations) -> str:
-    """Where constraints depend on each other in these coordinates, though no joints
-    share a load.
-    """
+    """Describe constraints that are dependent in these coordinates, though no joints share a load."""
     return (
         f"mechanism {equations.model.name!r}: multipliers of constraints that depend on each other"
         " in these coordinates are not unique; reactions are"

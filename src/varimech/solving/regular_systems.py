@@ -1,5 +1,5 @@
-"""Dense linear systems that may have dependent, but consistent, rows: by LU where they are square and
-regular, by singular values otherwise.
+"""Dense linear systems that may have dependent, but consistent, rows: solved by LU where they are
+square and regular, by singular values otherwise.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from collections.abc import Callable
 import numpy as np
 
 Solve = Callable[[np.ndarray], np.ndarray]
-"""Right-hand sides, one a column → solutions."""
+"""Right-hand sides, one per column → solutions."""
 RANK = 1e-9
-"""Singular values below this share of the largest count as zero, as for starts (`linear`)."""
+"""Singular values below this share of the largest count as zero, as for initial states (`linear`).
+"""
 REGULAR = 1e-11
-"""Reciprocal condition above which LU is as good as singular values: five digits remain, and
-redundant constraints leave 1e-15 or so.
+"""Reciprocal condition above which LU is as accurate as singular values: five digits remain, and
+redundant constraints yield about 1e-15.
 """
 
 
 def solver_of(A: np.ndarray) -> Solve:
-    """Solves with a matrix; for the shortest solution if there are several (of a square one: in scaled
-    unknowns).
+    """Return a solver with a matrix; it returns the shortest solution if there are several (for a
+    square matrix: in scaled unknowns).
     """
     from scipy.linalg import lapack
 
@@ -28,7 +29,7 @@ def solver_of(A: np.ndarray) -> Solve:
         return lambda b: np.zeros((A.shape[1], *b.shape[1:]))
     rows = _inverse(np.abs(A).max(axis=1))[:, None]
     columns = np.ones((A.shape[1], 1))
-    if A.shape[0] == A.shape[1]:  # otherwise the shortest step is one of unscaled unknowns
+    if A.shape[0] == A.shape[1]:  # otherwise the shortest step must be one of unscaled unknowns
         columns = _inverse(np.abs(rows * A).max(axis=0))[:, None]
     scaled = rows * A * columns.T
     if scaled.shape[0] == scaled.shape[1]:
@@ -43,8 +44,9 @@ def solver_of(A: np.ndarray) -> Solve:
 def _by_factors(
     factors: np.ndarray, pivots: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> Solve:
-    """Solves with LU factors of scaled rows and columns; bit by bit as `dgetrs`, which starts threads
-    for matrices of any size: on a busy machine they wait for each other, 20 ms in place of 7 µs.
+    """Return a solver with LU factors of scaled rows and columns. Its results equal those of
+    `dgetrs` bit by bit, which starts threads for matrices of any size: on a busy machine these wait
+    for each other, 20 ms instead of 7 µs.
     """
     from scipy.linalg import blas
 
@@ -62,7 +64,9 @@ def _by_factors(
 
 
 def null_space(A: np.ndarray, count: int) -> np.ndarray:
-    """An orthonormal basis of what a matrix with so many columns takes to zero, one a column."""
+    """Return an orthonormal basis of the null space of a matrix with `count` columns, one vector
+    per column.
+    """
     if not A.size:
         return np.eye(count)
     sizes = np.linalg.norm(A, axis=1, keepdims=True)
@@ -71,5 +75,5 @@ def null_space(A: np.ndarray, count: int) -> np.ndarray:
 
 
 def _inverse(sizes: np.ndarray) -> np.ndarray:
-    """1 / sizes, where these are not zero."""
+    """Return 1 / sizes, where these are not zero."""
     return np.asarray(1 / np.where(sizes > 0, sizes, 1.0))

@@ -1,8 +1,9 @@
-"""A run once more, over the steps that it took: results that it did not store.
+"""Repetition of a run over the steps that it took, for results that it did not store.
 
-A gradient at the end of a run needs no states between the steps. Each of them takes an evaluation of
-the equations of motion with all derivatives, and a default run has 500; so they are left to a second
-run, with the same steps and to the last bit the same end, which takes place when somebody asks.
+A gradient at the end of a run needs no states between the steps. Each stored state takes an
+evaluation of the equations of motion with all derivatives, and a default run has 500; so they are
+left to a second run, which takes the same steps to the same end, bit by bit, when results are
+requested.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from .task import Task
 
 
 class StepReplay:
-    """Results at the output times of a run that has ended, with and without derivatives."""
+    """Results at the output times of a completed run, with and without derivatives."""
 
     def __init__(self, solver: Solver, task: Task, ρ: np.ndarray, computed: Trajectory):
-        """Take what the run was, and what it stored."""
+        """Keep the run's task and its stored results."""
         self._solver, self._task, self._ρ, self._computed = solver, task, ρ, computed
 
     @property
@@ -39,7 +40,9 @@ class StepReplay:
 
     @lazy
     def derivatives(self) -> Trajectory:
-        """The same with derivatives of both, by direct differentiation."""
+        """States and objectives at the output times with their derivatives, by direct
+        differentiation.
+        """
         return self._run(self._task.indices)
 
     def _run(self, indices: list[int] | None) -> Trajectory:
@@ -48,7 +51,7 @@ class StepReplay:
 
     @lazy
     def _schedule(self) -> Schedule:
-        """The output times over the same steps; equal steps are the same anyway."""
+        """The output times over the same steps; equal steps need no change."""
         schedule, ends = self._task.schedule, self._computed.step_ends
         if schedule.outputs is None:
             return schedule

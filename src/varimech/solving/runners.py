@@ -1,5 +1,5 @@
-"""Runners by their content: equal expressions are one program, however often a
-user writes their functions anew.
+"""Cache of runners by their content: equal expressions share one program, however often a user
+writes their functions anew.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from ..sensitivity.objective_functions import ObjectiveFunctions
 from .derivative_request import DerivativeRequest
 
 KEPT = 32
-"""Runners that are kept of a mechanism."""
+"""Number of runners that are cached for a mechanism."""
 AnyRunner = Runner | SundialsRunner
 
 
 class Source(Protocol):
-    """What makes runners."""
+    """Factory of objective functions and runners."""
 
     def objectives(
-        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+        self, objectives: Mapping[str, Objective], request: DerivativeRequest
     ) -> ObjectiveFunctions:
-        """Integrands and final terms, and the derivatives of them that are wanted."""
+        """Compile integrands and final terms, and their requested derivatives."""
         ...
 
     def runner(
         self,
         functions: ObjectiveFunctions,
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> AnyRunner:
-        """The runner with these."""
+        """Build the runner with these functions and derivatives."""
         ...
 
 
 class Runners:
-    """Those of one mechanism by one method, as many as are kept."""
+    """Cached runners of one mechanism by one method."""
 
     def __init__(self, source: Source):
         self._source = source
@@ -49,30 +49,30 @@ class Runners:
     def of(
         self,
         objectives: Mapping[str, Objective],
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> AnyRunner:
-        """The one for these objectives, with the derivatives that are wanted."""
-        same_objects = (tuple(objectives.items()), wanted.key, conditioning)
+        """Return the runner for these objectives, with the requested derivatives."""
+        same_objects = (tuple(objectives.items()), request.key, conditioning)
         if same_objects not in self._of_objects:
             _allocate(self._of_objects)
-            functions = self._source.objectives(objectives, wanted)
+            functions = self._source.objectives(objectives, request)
             key = (
                 functions.integrands.serialize(),
                 functions.finals.serialize(),
                 _sampled(functions),
-                wanted.key,
+                request.key,
                 conditioning,
             )
             if key not in self._of_expressions:
                 _allocate(self._of_expressions)
-                self._of_expressions[key] = self._source.runner(functions, wanted, conditioning)
+                self._of_expressions[key] = self._source.runner(functions, request, conditioning)
             self._of_objects[same_objects] = self._of_expressions[key]
         return self._of_objects[same_objects]
 
 
 def _sampled(functions: ObjectiveFunctions) -> tuple[object, ...]:
-    """Equal where samples are."""
+    """Key that is equal for equal samples."""
     samples = functions.samples
     if samples is None:
         return () if functions.event_map is None else functions.event_map.key

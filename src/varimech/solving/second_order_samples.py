@@ -1,8 +1,8 @@
 """Hessian-vector products of many samples: runs augmented with their tangent in one direction
 (`second_order.py`), which is part of each row, in one call of compiled code or on a GPU.
 
-Where a tolerance chooses the steps, runs with first derivatives choose them for each sample, as they
-do for single runs, and those with second derivatives take the same.
+Where a tolerance chooses the steps, runs with first derivatives choose them for each sample, as
+they do for single runs, and runs with second derivatives take the same steps.
 """
 
 from __future__ import annotations
@@ -25,61 +25,62 @@ from .start_continuation import ANYWHERE
 from .task import Task
 
 Execute = Callable[[Sampler, np.ndarray], Samples]
-"""Executes the runs of a sampler."""
+"""Function that executes the runs of a sampler."""
 
 
 @dataclass(frozen=True)
 class OfParameters:
-    """A condition of parameters, for rows in which more follows them."""
+    """A condition on parameters, for rows in which other data follow the parameters."""
 
     holds: Callable[[np.ndarray], np.ndarray]
     count: int
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Whether it holds, for each row."""
+        """Return for each row whether the condition holds."""
         return self.holds(rows[:, : self.count])
 
 
 @dataclass(frozen=True, eq=False)
 class ProductSampler:
-    """Hessian-vector products for rows of parameter values and directions."""
+    """Sampler of Hessian-vector products for rows of parameter values and directions."""
 
     steps: StepSampler | None
-    """What chooses the steps of each sample; None where they are equal."""
+    """Sampler that chooses the steps of each sample; None where they are equal."""
     along: Sampler
-    """Gradients, and their derivatives in a direction."""
+    """Sampler of gradients, and their derivatives in a direction."""
     shape: tuple[int, int]
     """Number of objectives and of parameters."""
 
     def __call__(
         self, rows: np.ndarray, directions: np.ndarray, execute: Execute
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Hᵢ d for each row, (row, objective, parameter), and which rows succeeded."""
+        """Compute Hᵢ d for each row, (row, objective, parameter), and which rows succeeded."""
         whole, done = np.hstack([rows, directions]), np.ones(len(rows), dtype=bool)
         if self.steps is not None:
-            # directions may share a point, and its steps
+            # several directions may share a point, and its steps
             points, place = np.unique(rows, axis=0, return_inverse=True)
             chosen = execute(self.steps, points)
             place = place.reshape(-1)
             whole, done = np.hstack([whole, chosen.values[place, 0]]), chosen.done[place]
         products = np.full((len(rows), *self.shape), np.nan)
         if done.any():
-            found = execute(self.along, whole[done])
-            assert found.gradients is not None
-            products[done] = found.gradients[:, -1, self.shape[0] :]
-            done[done] = found.done
+            samples = execute(self.along, whole[done])
+            assert samples.gradients is not None
+            products[done] = samples.gradients[:, -1, self.shape[0] :]
+            done[done] = samples.done
         products[~done] = np.nan
         return products, done
 
 
 def product_sampler(solver: Solver, task: Task, runs: int) -> ProductSampler | None:
-    """The sampler of so many runs with second derivatives; None where each has to be run
+    """Return the sampler of `runs` runs with second derivatives; None where each has to be run
     individually: where events or jumps may have to be passed, or there is no compiled program that
-    assembles its own initial state.
+    computes its own initial state.
     """
     if may_pass(solver.equations, task.objectives):
         return None
-    directions = solver.wanted(task).directions  # of an adjoint, the one that chooses its steps
+    # for an adjoint: the direction that chooses its steps
+    directions = solver.derivative_request(task).directions
     common = prepared(solver, task, runs, DerivativeRequest(directions))
     if common is None:
         return None
@@ -97,24 +98,25 @@ def product_sampler(solver: Solver, task: Task, runs: int) -> ProductSampler | N
 
 
 def _along(solver: Solver, task: Task, runs: int, steps: int) -> Sampler | None:
-    """Runs with second derivatives and so many steps at most."""
+    """Return the sampler of runs with second derivatives and at most `steps` steps."""
     nominal = solver.model.parameter_set.nominal
     inputs = solver.inputs(task, nominal, guess=solver.nearby.positions)
-    runner, given = solver.second_order.prepared(task, inputs)
+    runner, augmented_inputs = solver.second_order.prepared(task, inputs)
     if not isinstance(runner, Runner) or runner.program.start is None:
         return None
-    if not runner.compiled_for(given, task.backend, runs=runs):
+    if not runner.compiled_for(augmented_inputs, task.backend, runs=runs):
         return None
     count, reach = nominal.size, solver.nearby.reach
     arguments = (
         runner.native,
-        given,
+        augmented_inputs,
         np.concatenate([reach, np.full(count, ANYWHERE)]),
         tuple(
             OfParameters(holds, count)
             for holds in (solver.model.parameter_set.allowed, solver.start.closure)
         ),
-        (np.inf, np.inf),  # the motion is that of a run without second derivatives
+        # the motion is that of a run without second derivatives, which has been checked
+        (np.inf, np.inf),
         solver.time_plan.shared(task.schedule, task.objectives, nominal),
     )
     if not task.adjoint:
@@ -123,7 +125,7 @@ def _along(solver: Solver, task: Task, runs: int, steps: int) -> Sampler | None:
 
 
 def in_threads(sampler: Sampler, rows: np.ndarray, threads: int) -> Samples:
-    """All runs of a sampler, in threads."""
+    """Execute all runs of a sampler, in threads."""
     chunks = chunks_of(len(rows), threads) or [range(0)]
     with workers(threads) as (pool, stop):
         parts = pool.map(

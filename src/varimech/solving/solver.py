@@ -1,5 +1,5 @@
-"""A solver: one model, one method, and everything derived from them, built once and used for any
-number of runs.
+"""Solver of one model by one method, with all derived functions, built once and used for any number
+of runs.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ USE_DIRECT = Message("use {method}", method="direct")
 
 
 class Solver:
-    """Equations, start and step of a model as it is now; programs for the objectives and parameters
-    asked for.
+    """Equations, initial-state solver and programs of a model at its current revision; programs are
+    built for the objectives and parameters requested.
     """
 
     def __init__(self, model: ModelData, method: Method, *, large: bool | None = None):
@@ -71,17 +71,17 @@ class Solver:
         self.start = InitialStateSolver(self.equations)
         self.nearby = StartContinuation(self.start)
         self.time_plan = TimePlan(self.equations)
-        self._last_wanted: tuple[tuple[object, ...], DerivativeRequest] = ((), DerivativeRequest())
+        self._last_request: tuple[tuple[object, ...], DerivativeRequest] = ((), DerivativeRequest())
 
     def run(self, task: Task, ρ: np.ndarray, *, explain: bool = True) -> tuple[Trajectory, float]:
-        """One run, and the seconds that it took once everything was built; why it cannot be
-        assembled takes time to explain.
+        """Execute one run; return it, and its run time (s) without compilation. `explain=False`
+        skips the explanation of failed assemblies, which takes time.
         """
         if not self.method.formulation.traits.sharp_first:
             return self._run(task, ρ, relaxed=True, explain=explain)
         try:
             return self._run(task, ρ, relaxed=False, explain=explain)
-        except Amplified:  # twice as slow, but fit for singular positions
+        except Amplified:  # relaxed: twice as slow, but suitable for singular positions
             return self._run(task, ρ, relaxed=True, explain=explain)
 
     def _run(
@@ -89,29 +89,36 @@ class Solver:
     ) -> tuple[Trajectory, float]:
         self.start.check_closure(ρ, task.indices)
         in_driver = self.programs.finds_start
-        if in_driver and (led := self._led_to(task, ρ)) is not None:
-            with suppress(StartFailure):  # assembly finds it, or says why there is none
-                return self._execute(task, led, Conditioning(True, relaxed))
+        if in_driver and (continued := self._continued(task, ρ)) is not None:
+            # on failure, the full assembly below finds the initial state, or explains why there is
+            # none
+            with suppress(StartFailure):
+                return self._execute(task, continued, Conditioning(True, relaxed))
         q = self.start.assemble(ρ, explain=explain)
         if self.programs.recursive and not in_driver:
             return self._run_recursive(task, q, ρ)
         regular = self.start.regular(q, ρ)
         if in_driver and regular:
-            with suppress(StartFailure):  # what follows finds the start, or says why there is none
+            # on failure, the code below finds the initial state, or explains why there is none
+            with suppress(StartFailure):
                 inputs = self.inputs(task, ρ, guess=q)
                 return self._execute(task, inputs, Conditioning(True, relaxed))
         if not regular:
             self._check_redundant()
         initial = self.start.complete(q, ρ)
-        slopes = None
+        sensitivities = None
         if task.indices is not None:
             self.start.check_derivatives(initial, ρ, task.indices)
-            slopes = self._remembered(self.start.sensitivities(initial, ρ, self._all_parameters))
-        inputs = self.inputs(task, ρ, state=self._remembered(initial.packed), slopes=slopes)
+            sensitivities = self._remembered(
+                self.start.sensitivities(initial, ρ, self._all_parameters)
+            )
+        inputs = self.inputs(
+            task, ρ, state=self._remembered(initial.packed), sensitivities=sensitivities
+        )
         return self._execute(task, inputs, Conditioning(regular and not in_driver, relaxed))
 
     def _check_redundant(self) -> None:
-        """Not every integrator or formulation takes redundant constraints."""
+        """Refuse integrators and formulations that do not support redundant constraints."""
         integrator, formulation = self.method.integrator, self.method.formulation
         text = "takes no redundant constraints and no massless coordinates"
         if not formulation.traits.redundant:
@@ -122,7 +129,7 @@ class Solver:
         if not integrator.traits.redundant:
             own_steps = integrator.continuous is not None
             others = [i for n in integrators_of(formulation) if (i := INTEGRATORS[n]) != integrator]
-            # one of the same kind, if there is one
+            # prefer one of the same kind
             others.sort(key=lambda i: (i.continuous is not None) != own_steps)
             other = next(i.name for i in others if i.traits.redundant)
             raise ModelError(
@@ -131,20 +138,21 @@ class Solver:
             )
 
     def _run_recursive(self, task: Task, q: np.ndarray, ρ: np.ndarray) -> tuple[Trajectory, float]:
-        """A run of a large open tree. Its accelerations at the start are found as
-        those later are.
+        """Execute a run of a large open tree. Its initial accelerations are computed by the same
+        recursion as later ones.
         """
         directions = None if task.indices is None else unit_directions(len(ρ), self._all_parameters)
         state, S = self.start.moving(q, ρ, None if task.indices is None else self._all_parameters)
         rates = self.programs.recursive_rates(directions)
         columns = () if S is None else (padded(S),)
-        found = rates(state, *columns, np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
-        if not np.isfinite(found[0]).all():
-            self.start.complete(q, ρ)  # says what is without inertia, or not finite
-        slopes = None
+        rates_results = rates(state, *columns, np.ones(self.equations.λ.numel()), ρ, np.zeros(1))
+        if not np.isfinite(rates_results[0]).all():
+            # explains which body has no inertia, or which value is not finite
+            self.start.complete(q, ρ)
+        sensitivities = None
         if S is not None:
-            slopes = found[2].reshape(-1, row_length(S.shape[1]))[:, : S.shape[1]]
-        inputs = self.inputs(task, ρ, state=found[0], slopes=slopes)
+            sensitivities = rates_results[2].reshape(-1, row_length(S.shape[1]))[:, : S.shape[1]]
+        inputs = self.inputs(task, ρ, state=rates_results[0], sensitivities=sensitivities)
         return self._execute(task, inputs, Conditioning())
 
     @property
@@ -152,7 +160,7 @@ class Solver:
         return list(range(self.equations.ρ.numel()))
 
     def run_composite(self, task: Task, ρ: np.ndarray) -> tuple[Trajectory, float]:
-        """The same by the composite system, one run for each parameter."""
+        """Execute a run with derivatives by the composite system, one run for each parameter."""
         composite, indices = self._composite, task.indices or []
         self.start.check_closure(ρ, indices)
         q = self.start.assemble(ρ)
@@ -168,16 +176,17 @@ class Solver:
             steps = passed(self.equations, task.objectives, task.schedule, first, ρ)
             task = replace(task, schedule=steps)
         initial = self.start.complete(q, ρ)
-        slopes = self.start.sensitivities(initial, ρ, indices)
+        sensitivities = self.start.sensitivities(initial, ρ, indices)
         inputs = self.inputs(task, ρ, state=self._remembered(initial.packed))
         began = time.perf_counter()
         try:
-            found = [
-                composite.run(task, inputs, self._remembered(slopes[:, k]), index)
+            trajectories = [
+                composite.run(task, inputs, self._remembered(sensitivities[:, k]), index)
                 for k, index in enumerate(indices)
             ]
         except StepFailure as f:
-            self.run(replace(task, indices=None), ρ)  # where the motion itself fails, it says why
+            # where the motion itself fails, this run explains why
+            self.run(replace(task, indices=None), ρ)
             raise SimulationError(
                 f"{self.model.name!r}: step {f.step}, t = {f.time:.6g} s: {f.reason} in the"
                 " composite system",
@@ -187,10 +196,10 @@ class Solver:
                 remedy=USE_DIRECT,
             ) from None
         S, gradients = (
-            np.concatenate([getattr(t, name) for t in found], axis=2)
+            np.concatenate([getattr(t, name) for t in trajectories], axis=2)
             for name in ("sensitivities", "gradients")
         )
-        whole = replace(found[-1], sensitivities=S, gradients=gradients)
+        whole = replace(trajectories[-1], sensitivities=S, gradients=gradients)
         if first is not None:
             whole = with_events_of(whole, first)
         check_speeds(whole, task.schedule.tolerance, self.method.integrator, self.equations)
@@ -202,10 +211,10 @@ class Solver:
     def run_second(
         self, task: Task, ρ: np.ndarray, direction: np.ndarray
     ) -> tuple[SecondDerivatives, float]:
-        """A run with second derivatives in one direction of the parameters."""
-        found, ran = self._run_second(task, ρ, direction)
-        warn_of_redundant_reactions(self.equations, task.objectives, found.trajectory, ρ)
-        return found, ran
+        """Execute a run with second derivatives in one direction of the parameters."""
+        derivatives, ran = self._run_second(task, ρ, direction)
+        warn_of_redundant_reactions(self.equations, task.objectives, derivatives.trajectory, ρ)
+        return derivatives, ran
 
     def _run_second(
         self, task: Task, ρ: np.ndarray, direction: np.ndarray
@@ -215,9 +224,7 @@ class Solver:
         near = self.nearby.followed(ρ)
         q = self.start.assemble(ρ) if near is None else near
         if near is not None or self.start.regular(q, ρ):
-            with suppress(
-                StartFailure
-            ):  # what follows finds the start, or reports why there is none
+            with suppress(StartFailure):  # on failure, the code below finds the initial state
                 return self.second_order.run(task, self.inputs(task, ρ, guess=q), direction)
             q = self.start.assemble(ρ)
         return self.second_order.run_from(
@@ -231,16 +238,16 @@ class Solver:
 
     @cached_property
     def switches(self) -> list[Switch]:
-        """Where forces have kinks or jumps that depend on the motion; looked for once, as it takes
-        longer than a short run.
+        """Kinks and jumps of forces that depend on the motion; cached, as the search takes longer
+        than a short run.
         """
         moving = symbols_in(self.equations.q, self.equations.v)
         return [s for s in switches(self.equations, {}) if not symbols_in(s.at).isdisjoint(moving)]
 
     @cached_property
     def other_configuration(self) -> OtherConfiguration | None:
-        """Another configuration in which the mechanism closes for its nominal values, where nothing
-        chooses between them.
+        """Another configuration in which the mechanism can be assembled for its nominal values, if
+        its initial conditions do not choose between them.
         """
         q = self.nearby.positions if may_close_otherwise(self.start) else None
         return (
@@ -278,13 +285,14 @@ class Solver:
         return CompositeSolver(self.equations, self.method)
 
     def _remembered(self, state: np.ndarray) -> np.ndarray:
-        """A state with what the integrator remembers: at first, the accelerations."""
+        """Append the memory of the integrator to a state: initially, the accelerations."""
         n = self.equations.q.numel()
         return np.concatenate([state, state[2 * n : 3 * n]]) if self.method.remembers else state
 
-    def _led_to(self, task: Task, ρ: np.ndarray) -> Inputs | None:
-        """What a run starts from where the nominal start leads to its own; further away it is
-        followed there, so that the mechanism stays assembled as it is. None where it cannot be.
+    def _continued(self, task: Task, ρ: np.ndarray) -> Inputs | None:
+        """Return the inputs of a run whose initial state follows by continuation from the nominal
+        one, in several parts where the parameters are further away, so that the mechanism stays in
+        the same configuration. None where continuation is not possible.
         """
         parts = self.nearby.parts(ρ)
         if parts is None or self.nearby.positions is None:
@@ -301,18 +309,21 @@ class Solver:
         *,
         guess: np.ndarray | None = None,
         state: np.ndarray | None = None,
-        slopes: np.ndarray | None = None,
+        sensitivities: np.ndarray | None = None,
         parts: int = 1,
     ) -> Inputs:
-        """What a run starts from; derivatives of a given state with respect to all parameters are
-        its `slopes`.
+        """Return the inputs of a run; `sensitivities` are derivatives of `state` with respect to
+        all parameters.
         """
         if task.complex_step:
             self._check_complex(guess)
         self._check_events(task)
         if task.indices is not None:
             self.time_plan.check_derivatives(task, ρ)
-        nominal, directions = self.model.parameter_set.nominal, self.wanted(task).directions
+        nominal, directions = (
+            self.model.parameter_set.nominal,
+            self.derivative_request(task).directions,
+        )
         floors = np.zeros(0)
         if directions is not None:
             floors = np.abs(directions / np.where(nominal != 0, nominal, 1.0)[:, None]).max(
@@ -321,8 +332,8 @@ class Solver:
         return Inputs(
             guess,
             state,
-            None if slopes is None or directions is None else slopes @ directions,
-            slopes if task.adjoint else None,
+            None if sensitivities is None or directions is None else sensitivities @ directions,
+            sensitivities if task.adjoint else None,
             ρ,
             nominal,
             self.time_plan.schedule(
@@ -337,34 +348,36 @@ class Solver:
             self._chosen if self.method.formulation.traits.selects else None,
             task.memory,
             parts,
-            # recursion has no penalties, and no mass matrix to look at
+            # recursion has no penalties, and no mass matrix to factorise
             None if self.programs.recursive else self.nearby.positions,
         )
 
-    def wanted(self, task: Task) -> DerivativeRequest:
-        """Derivatives for a task. Where an adjoint chooses its steps, they have to suit derivatives
-        too: one in a direction in which all parameters change, each by its size, is carried along
-        for that.
+    def derivative_request(self, task: Task) -> DerivativeRequest:
+        """Return the derivatives that a task requires. Where an adjoint run chooses its steps, they
+        have to suit derivatives too: for that it is augmented with one derivative, in a direction
+        in which each parameter changes in proportion to its size.
         """
         if task.indices is None or (task.complex_step and not task.schedule.tolerance):
             return DerivativeRequest()
-        key = tuple(task.indices), task.adjoint, self._carries(task), len(task.objectives)
-        last = self._last_wanted  # asked for several times in a run, and the same in most runs; other threads may change it
+        key = tuple(task.indices), task.adjoint, self._is_augmented(task), len(task.objectives)
+        # cached, as it is requested several times per run, and equal in most runs; another thread
+        # may replace it
+        last = self._last_request
         if key != last[0]:
-            last = self._last_wanted = key, self._new_wanted(task, task.indices)
+            last = self._last_request = key, self._new_request(task, task.indices)
         return last[1]
 
-    def _carries(self, task: Task) -> bool:
-        """Whether an adjoint carries a derivative along: for the choice of its steps, or for the rates
-        of accelerations at events.
+    def _is_augmented(self, task: Task) -> bool:
+        """Whether an adjoint run is augmented with a derivative: for the choice of its steps, or
+        for the rates of accelerations at events.
         """
         return bool(task.schedule.tolerance) or self.equations.has_events
 
-    def _new_wanted(self, task: Task, indices: list[int]) -> DerivativeRequest:
+    def _new_request(self, task: Task, indices: list[int]) -> DerivativeRequest:
         if not task.adjoint:
             return DerivativeRequest(unit_directions(self.equations.ρ.numel(), indices))
         nominal, direction = self.model.parameter_set.nominal, None
-        if self._carries(task):
+        if self._is_augmented(task):
             shares = np.random.default_rng(0).uniform(0.5, 1.5, len(nominal)) * np.where(
                 np.arange(len(nominal)) % 2, -1.0, 1.0
             )
@@ -375,8 +388,8 @@ class Solver:
 
     @cached_property
     def _chosen(self) -> np.ndarray | None:
-        """Coordinates that are independent at the nominal start; runs close by begin with the same,
-        so results vary smoothly between them.
+        """Coordinates that are independent in the nominal initial state; runs with similar
+        parameters begin with the same, so results vary smoothly between them.
         """
         if self.nearby.positions is None:
             return None
@@ -388,18 +401,18 @@ class Solver:
     def _execute(
         self, task: Task, inputs: Inputs, conditioning: Conditioning
     ) -> tuple[Trajectory, float]:
-        wanted = self.wanted(task)
-        self._check_stored(task, wanted)
-        runner = self.runner(task.objectives, wanted, conditioning)
+        request = self.derivative_request(task)
+        self._check_stored(task, request)
+        runner = self.runner(task.objectives, request, conditioning)
         execute = runner.prepare(inputs, task.backend, runs=task.runs)
         try:
             with progress_bar(
                 f"{self.model.name}: {task.schedule.duration:g} s", 1.0, task.progress
-            ) as tell:
-                trajectory, ran = execute(task.watched(tell))
+            ) as report:
+                trajectory, ran = execute(task.watched(report))
         except StepFailure as failure:
             if failure.reason in (UNDERFLOW, STALLED) and runner.program.sharp:
-                raise Amplified from None  # as happens at singular positions, too
+                raise Amplified from None  # as at singular positions, too
             raise explained(
                 failure, inputs, self.equations, runner.program.step, self.method
             ) from None
@@ -415,15 +428,15 @@ class Solver:
         warn_of_redundant_reactions(self.equations, task.objectives, trajectory, inputs.parameters)
         return trajectory, ran
 
-    def _check_stored(self, task: Task, wanted: DerivativeRequest) -> None:
-        """What a run stores has to fit into memory."""
+    def _check_stored(self, task: Task, request: DerivativeRequest) -> None:
+        """Refuse runs whose stored results do not fit into memory."""
         schedule, state = task.schedule, self.equations.packed.numel() + len(task.objectives)
         check_memory(
             f"mechanism {self.model.name!r}: {schedule.stored_count} stored results of {state}"
             " numbers"
-            + (f" with {wanted.columns} derivatives each" if wanted.columns else "")
+            + (f" with {request.columns} derivatives each" if request.columns else "")
             + (f", and the times of {schedule.steps} steps," if schedule.steps else ""),
-            float(schedule.stored_count) * state * (1 + wanted.columns) + schedule.steps,
+            float(schedule.stored_count) * state * (1 + request.columns) + schedule.steps,
             Message(
                 "store fewer results ({every}, {output}), take longer steps, or differentiate for"
                 " fewer parameters ({wrt})",
@@ -434,7 +447,7 @@ class Solver:
         )
 
     def _own_states(self, trajectory: Trajectory) -> Trajectory:
-        """The same without what the integrator remembers."""
+        """Return the trajectory without the memory of the integrator."""
         if not self.method.remembers:
             return trajectory
         n, S = self.equations.packed.numel(), trajectory.sensitivities
@@ -445,7 +458,7 @@ class Solver:
         )
 
     def _check(self, trajectory: Trajectory, task: Task) -> None:
-        """A motion that came to its end may be no result still."""
+        """Refuse the result of a completed run if it is not valid."""
         if task.repeated:
             return
         check_speeds(trajectory, task.schedule.tolerance, self.method.integrator, self.equations)
@@ -457,7 +470,7 @@ class Solver:
         )
 
     def _kept(self, stopped: BrokenOff, task: Task) -> KeyboardInterrupt:
-        """What is kept of a run that was broken off: nothing where it would have failed anyway."""
+        """Return the part of an interrupted run to keep: none where the run would have failed."""
         try:
             self._check(stopped.trajectory, task)
         except SimulationError as error:
@@ -478,7 +491,7 @@ class Solver:
             )
 
     def _check_events(self, task: Task) -> None:
-        """Refuse values at events where no step ends at them."""
+        """Refuse objectives at events where no step ends at events."""
         sampled = [n for n, o in task.objectives.items() if o.samples]
         if sampled and self.method.integrator.continuous is not None:
             raise ModelError(
@@ -495,8 +508,8 @@ class Solver:
         ran: float,
         conditioning: Conditioning,
     ) -> tuple[Trajectory, float]:
-        """A run whose derivatives, at its end only, come from runs in complex numbers with the same
-        steps.
+        """Complete a run by derivatives, at its end only, from runs in complex numbers with the
+        same steps.
         """
         began, indices = time.perf_counter(), task.indices or []
         runner = self.runner(task.objectives, DerivativeRequest(), conditioning)
@@ -505,22 +518,22 @@ class Solver:
         steps = passed(self.equations, objectives, inputs.schedule, trajectory, inputs.parameters)
         if steps.passages is not None:
             program = replace(program, passage=self.programs.passage(objectives))
-        with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as tell:
-            found = complex_step(
-                program, replace(inputs, schedule=steps), indices, self.model.name, tell
+        with progress_bar(f"{self.model.name}: complex steps", 1.0, task.progress) as report:
+            gradients = complex_step(
+                program, replace(inputs, schedule=steps), indices, self.model.name, report
             )
         return (
-            replace(trajectory, gradients=found[None], sensitivities=None),
+            replace(trajectory, gradients=gradients[None], sensitivities=None),
             ran + time.perf_counter() - began,
         )
 
     def runner(
         self,
         objectives: Mapping[str, Objective],
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning | None = None,
     ) -> AnyRunner:
-        """What carries out runs with these objectives and the derivatives that are wanted."""
+        """Return the runner of runs with these objectives and the requested derivatives."""
         if conditioning is None:
             conditioning = Conditioning(relaxed=not self.method.formulation.traits.sharp_first)
-        return self._runners.of(objectives, wanted, conditioning)
+        return self._runners.of(objectives, request, conditioning)

@@ -1,5 +1,5 @@
-"""Starts close to the nominal one: it leads to them, at once or in parts of the way, so that a
-mechanism stays assembled as it is.
+"""Continuation of initial states from the nominal one, at once or in several parts, so that a
+mechanism stays in the same configuration.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from ..core.coordinate_scales import TINY
 from ..core.errors import VarimechError
 
 CLOSE = 0.1
-"""By how much of the mechanism's size places may change for the nominal start to lead to the one
-wanted at once.
+"""Largest change of positions, over the mechanism's size, for which the nominal initial state
+serves directly as the initial guess.
 """
 FURTHEST = 20
-"""Parts of the way in which it is followed; samples.c has the same."""
+"""Largest number of parts of a continuation; samples.c has the same limit."""
 ANYWHERE = 1e300
-"""Change of a parameter that places do not depend on."""
+"""Allowed change of a parameter on which no position depends."""
 
 
 class StartContinuation:
-    """The nominal start, and how far it leads."""
+    """The nominal initial state, and the range of parameters for which it is an initial guess."""
 
     def __init__(self, start: InitialStateSolver):
         self._start = start
@@ -31,8 +31,8 @@ class StartContinuation:
 
     @cached_property
     def positions(self) -> np.ndarray | None:
-        """Positions of the nominal start, from which those for values close by are found; None if
-        there is none, or it is not regular.
+        """Positions of the nominal initial state, which are the initial guess for similar parameter
+        values; None if there is none, or it is not regular.
         """
         ρ = self._numbers.nominal
         try:
@@ -42,14 +42,14 @@ class StartContinuation:
         return q if self._start.regular(q, ρ) else None
 
     def followed(self, ρ: np.ndarray) -> np.ndarray | None:
-        """Positions close to those of a start to which the nominal one leads."""
+        """Return an initial guess of positions, by continuation from the nominal initial state."""
         parts, near = self.parts(ρ), self.positions
         if parts is None or near is None:
             return None
         return near if parts == 1 else self._start.followed(near, self._numbers.nominal, ρ, parts)
 
     def parts(self, ρ: np.ndarray) -> int | None:
-        """In how many parts of the way from nominal values the start is followed; None for too
+        """Return the number of parts of the continuation from nominal values; None if there are too
         many.
         """
         nominal = self._numbers.nominal
@@ -60,20 +60,20 @@ class StartContinuation:
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """How far each parameter may be from its nominal value for the nominal start to lead to the
-        one wanted at once.
+        """Largest distance of each parameter from its nominal value for which the nominal initial
+        state serves directly as the initial guess.
         """
         nominal, near, sizes = self._numbers.nominal, self.positions, self._sizes
         if near is None:
             return np.zeros(nominal.size)
         size = max(float(np.abs(near).max(initial=0.0)), TINY)
-        slopes = (
+        relative_sensitivities = (
             np.abs(self._start.position_sensitivities(near, nominal))
             / (np.full(near.size, size) if sizes is None else sizes.typical)[:, None]
         )
-        most = slopes.max(axis=0, initial=0.0)
+        most = relative_sensitivities.max(axis=0, initial=0.0)
         largest = np.maximum(
             np.abs(nominal), size
-        )  # where places do not change at first, they may further away
+        )  # positions that do not change at first may change further away
         reach = CLOSE / np.maximum(most, CLOSE / largest)
         return np.where(self._start.placing, reach, ANYWHERE)

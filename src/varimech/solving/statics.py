@@ -3,19 +3,20 @@
     equilibrium   F = Φ_qᵀ λ − Q(q, 0, ρ) = 0,  Φ(q, ρ) = 0                    at t = 0
     derivatives   H (q', λ') = −∂/∂ρ of both,   H = [K  Φ_qᵀ; Φ_q  0],   K = ∂F/∂q
 
-First-order states z with rates ż = f are unknowns with the equations f = 0: z = ẏ takes the place of
-the coordinate y (`model/own_coordinates`), on which nothing depends. Their moves do not limit steps.
-With such states there is no downhill, and s = 0: controllers hold mechanisms in unstable positions.
+First-order states z with rates ż = f are unknowns with the equations f = 0: z = ẏ replaces the
+coordinate y (`model/own_coordinates`), on which nothing depends. Their changes do not limit steps.
+With such states there is no downhill direction, and s = 0: controllers hold mechanisms in unstable
+positions.
 
 The equilibrium is found by Newton's method on (K + s M) with s ≥ 0 so large that this is positive
-definite along the constraints: that goes downhill. s vanishes on the way. Steps are shortened until
-they do half of what they should, measured by the correction for the rest, which does not mind
-stiffnesses of very different sizes. A saddle, where everything balances but would leave at a touch,
-is left along its unstable direction.
+definite along the constraints, which makes every step a descent. s vanishes during the iteration.
+Steps are shortened until they achieve half of the expected reduction, measured by the correction
+for the rest, which is insensitive to stiffnesses of very different sizes. A saddle, an equilibrium
+that a disturbance would leave, is left along its unstable direction.
 
-Tensions N of beams are unknowns of their own on the way, with T(r) − N = 0 for the force T of a
-segment of length r. Otherwise a step that turns segments by θ would stretch them by θ²/2, the next
-one would see forces E A θ²/2, and steps would have to be short for slender beams.
+Tensions N of beams are separate unknowns during the iteration, with T(r) − N = 0 for the force T of
+a segment of length r. Otherwise a step that turns segments by θ would stretch them by θ²/2, the
+next step would see forces E A θ²/2, and steps would have to be short for slender beams.
 
 P. Deuflhard, Newton Methods for Nonlinear Problems, Springer 2004, section 3.3; C. T. Kelley and D.
 E. Keyes, SIAM J. Numer. Anal. 35 (1998) 508–523.
@@ -41,40 +42,42 @@ from .vibrations import DENSE, frequencies, slowest, symmetric
 
 ITERATIONS = 1000
 LONGEST = 0.05
-"""Share of the size of the mechanism by which anything may move in one step."""
+"""Largest displacement in one step, over the size of the mechanism."""
 SHORTEST = 1e-3
-"""Share of a correction below which none is tried."""
+"""Share of a correction below which it is not shortened further."""
 NEAR, CONVERGED = 1e-3, 1e-12
-"""Correction, over the size of the mechanism, from which on s vanishes, and that ends the
+"""Corrections, over the size of the mechanism: from the first on s vanishes, the second ends the
 iteration.
 """
 AWAY = 20
-"""The same, of all corrections together, that only something has which is free to move."""
+"""Sum of all corrections, over the size of the mechanism, above which something is free to move
+away.
+"""
 SADDLES = 8
-"""How many are left before giving up."""
+"""Number of saddles that are left before giving up."""
 TOUCH = 1e-3
-"""How far a saddle is left, over the size of the mechanism."""
+"""Displacement that leaves a saddle, over the size of the mechanism."""
 RANK = 1e-15
 """Singular values below this share of the largest count as zero."""
 NOISE = 1e-14
-"""Relative error with which forces are known."""
+"""Relative rounding error of forces."""
 BALANCED = 1e-7
-"""Force that may be left, over the one at the start."""
+"""Remaining force in equilibrium, over the force in the initial position."""
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Positions and multipliers, with their derivatives with respect to some parameters."""
+    """Positions and multipliers, with their derivatives with respect to the parameters requested."""
 
     q: np.ndarray
     v: np.ndarray
-    """First-order states; zero otherwise."""
+    """First-order states; zero for other coordinates."""
     λ: np.ndarray
-    slopes: np.ndarray | None
+    sensitivities: np.ndarray | None
     """(q, v and λ, parameter)"""
     iterations: int
     residual: float
-    """Of the constraints."""
+    """Residual of the constraints."""
 
 
 class Statics:
@@ -127,7 +130,7 @@ class Statics:
         )
 
     def equilibrium(self, ρ: np.ndarray, indices: list[int] | None) -> Equilibrium:
-        """The stable equilibrium that the start leads to.
+        """Find the stable equilibrium downhill of the initial position.
 
         Raises:
             VarimechError: if none is found.
@@ -147,12 +150,13 @@ class Statics:
             iterations += more
             H, M = self._jacobian(y[: n + self._m], ρ), self._mass(y[:n], ρ)
             square, shape = slowest(H, M)
-            if not square < 0 or not symmetric(H, n):  # forces without potential know no downhill
+            # forces without a potential have no downhill direction
+            if not square < 0 or not symmetric(H, n):
                 break
             y[:n] += TOUCH * size / np.abs(shape).max() * shape
         else:
             raise VarimechError(
-                f"{self.name!r}: no stable equilibrium; {SADDLES} unstable ones were found and left"
+                f"{self.name!r}: no stable equilibrium; the search has left {SADDLES} unstable ones"
             )
         x = y[: n + self._m]
         self._check_folds(x[:n], ρ)
@@ -162,35 +166,36 @@ class Statics:
                 f"{self.name!r}: no equilibrium; a force of {left:.3g} N or N·m is left where"
                 " nothing resists it"
             )
-        slopes = None
+        sensitivities = None
         if indices is not None:
             changes = -self._solver(H)(np.array(self._partials(x, ρ))[:, indices])
-            slopes = np.vstack([*self._split(changes[:n]), changes[n:]])
+            sensitivities = np.vstack([*self._split(changes[:n]), changes[n:]])
         residual = float(np.abs(self._value(self._residuals, x, ρ)[n:]).max(initial=0.0))
-        return Equilibrium(*self._split(x[:n]), x[n:], slopes, iterations, residual)
+        return Equilibrium(*self._split(x[:n]), x[n:], sensitivities, iterations, residual)
 
     def _split(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q and v: states are rates of their coordinates."""
+        """Split unknowns into q and v: first-order states are rates of their coordinates."""
         q, v, k = unknowns.copy(), np.zeros_like(unknowns), self._first_order
         q[k], v[k] = 0.0, unknowns[k]
         return q, v
 
     @cached_property
     def _initial_states(self) -> ca.Function:
-        """ρ → first-order states at the start, scaled as the equations have them."""
+        """Compile ρ → initial first-order states, scaled as in the equations."""
         e = self.equations
         own = [c for c in e.model.own_coordinates if c.order == 1]
         first = [SX(0) if c.initial is None else c.initial / c.size for c in own]
         return ca.Function("z", [e.ρ], [ca.densify(ca.vertcat(SX(0, 1), *first))])
 
     def frequencies(self, ρ: np.ndarray, count: int) -> np.ndarray:
-        """Angular frequencies of the slowest vibrations about the equilibrium (rad/s).
+        """Compute angular frequencies of the slowest vibrations about the equilibrium (rad/s).
 
-        Zero for motions without stiffness, NaN for those that forces without potential build up.
+        Zero for motions without stiffness, NaN for motions that forces without a potential amplify.
 
         Raises:
-            ModelError: if the mechanism is driven, or keeps moving from its start: vibrations about
-                a motion are others than at rest.
+            ModelError: if the mechanism is driven, or keeps moving from its initial state:
+                vibrations
+                about a motion differ from those at rest.
             VarimechError: if there is no equilibrium.
         """
         e = self.equations
@@ -208,11 +213,11 @@ class Statics:
                     " moves it; hold the driver at a constant value, or take modes about its steady"
                     ' motion, modes("steady")'
                 )
-        found = self.equilibrium(ρ, None)
+        rest = self.equilibrium(ρ, None)
         ω = frequencies(
-            self._jacobian(np.concatenate([found.q, found.λ]), ρ), self._mass(found.q, ρ), count
+            self._jacobian(np.concatenate([rest.q, rest.λ]), ρ), self._mass(rest.q, ρ), count
         )
-        if (ω == 0).any() and np.abs(column(self._given_speeds(found.q, ρ))).max(initial=0.0) > 0:
+        if (ω == 0).any() and np.abs(column(self._given_speeds(rest.q, ρ))).max(initial=0.0) > 0:
             raise ModelError(
                 f"mechanism {self.name!r} has no frequencies about rest: its start gives it a"
                 " speed, and nothing resists one of its motions",
@@ -225,7 +230,7 @@ class Statics:
 
     @cached_property
     def _given_speeds(self) -> ca.Function:
-        """(q, ρ) → what start velocities miss at rest: speeds that are given."""
+        """Compile (q, ρ) → residuals of initial velocities at rest, which show prescribed speeds."""
         e = self.equations
         rest = ca.substitute([e.start_velocities], [e.v, e.t], [SX.zeros(self._n), SX(0)])[0]
         return ca.Function("speeds", [e.q, e.ρ], [ca.densify(rest)])
@@ -234,7 +239,7 @@ class Statics:
         return column(function(y[: function.numel_in(0)], ρ))
 
     def _descend(self, y: np.ndarray, ρ: np.ndarray, size: float) -> tuple[np.ndarray, int]:
-        """Newton's method to a place where everything balances, and the number of steps."""
+        """Find a position in equilibrium by Newton's method; return it, and the number of steps."""
         n, none = self._n, y.size - self._n
         M = self._mass(y[:n], ρ)
         shifted = ca.diagcat(M, ca.DM(none, none))
@@ -246,13 +251,13 @@ class Statics:
             step = -solve(G)
             move = float(np.abs(np.delete(step[:n], self._first_order)).max(initial=0.0))
             states = np.abs(step[self._first_order]).max(initial=0.0)
-            known = 1.0 + np.abs(y[self._first_order]).max(initial=0.0)
+            state_size = 1.0 + np.abs(y[self._first_order]).max(initial=0.0)
             if not np.isfinite(step).all():
                 raise VarimechError(
                     f"{self.name!r}: no equilibrium; a force or constraint is not finite on the way"
                     " to one"
                 )
-            if move <= CONVERGED * size and states <= CONVERGED * known:
+            if move <= CONVERGED * size and states <= CONVERGED * state_size:
                 return y + step, iteration
             share = min(1.0, LONGEST * size / max(move, CONVERGED * size))
             resistance = s * column(shifted @ step)
@@ -276,14 +281,14 @@ class Statics:
         )
 
     def _shift(self, G_y: ca.DM, M: ca.DM, F: np.ndarray, size: float, s: float) -> float:
-        """At least s, and what makes K + s M positive definite, with a step of reasonable length
-        along its softest direction.
+        """Return a shift of at least s for which K + s M is positive definite, with a step of
+        reasonable length along its softest direction.
         """
         if self._first_order:
             return 0.0
         n, m = self._n, self._m
         A = G_y[: n + m, : n + m]
-        if G_y.shape[0] > n + m:  # without tensions
+        if G_y.shape[0] > n + m:  # eliminate the tensions
             A -= G_y[: n + m, n + m :] @ ca.solve(G_y[n + m :, n + m :], G_y[n + m :, : n + m])
         square, shape = slowest(A, M)
         push, most = (
@@ -312,12 +317,12 @@ class Statics:
             if folded.size:
                 raise VarimechError(
                     f"{self.name!r}: no equilibrium; beam {beam.name!r} folds over by more than 90°"
-                    f" at node {folded[0] + 1}, more than {beam.segments} segments can tell: give"
-                    " it more segments, or less load"
+                    f" at node {folded[0] + 1}, more than {beam.segments} segments can"
+                    " represent: give it more segments, or less load"
                 )
 
     def _solver(self, A: ca.DM) -> Callable[[np.ndarray], np.ndarray]:
-        """Solves with a matrix; small ones may be singular, by redundant constraints."""
+        """Return a solver with a matrix; small ones may be singular, due to redundant constraints."""
         if A.shape[0] > DENSE:
             from scipy.sparse.linalg import splu
 
@@ -326,7 +331,7 @@ class Statics:
             except RuntimeError:  # exactly singular
                 raise ModelError(
                     f"mechanism {self.name!r} has redundant constraints, or can move without force;"
-                    " a model of this size takes neither in equilibrium"
+                    " equilibria of models of this size support neither"
                 ) from None
             return lambda b: np.asarray(factors.solve(b))
         from scipy.linalg import lapack
@@ -346,14 +351,14 @@ class Statics:
 
 
 def _first_order(e: Equations) -> list[int]:
-    """Places of first-order states among the coordinates, in the order of the model."""
+    """Indices of first-order states among the coordinates, in the order of the model."""
     places = {x.element_hash(): k for k, x in enumerate(ca.vertsplit(e.v))} if e.v.numel() else {}
     names = [c.name for c in e.model.own_coordinates if c.order == 1]
     return [places[ca.symvar(e.own.states[name])[0].element_hash()] for name in names]
 
 
 def _stretching(e: Equations) -> tuple[SX, SX, SX]:
-    """Lengths of all segments of beams, their tensions, and how much they give way, ℓ/(E A)."""
+    """Return lengths of all segments of beams, their tensions, and their compliances ℓ/(E A)."""
     lengths, tensions, softness = [SX(0, 1)], [SX(0, 1)], [SX(0, 1)]
     for beam in e.model.beams:
         frame = e.frames[beam]

@@ -1,4 +1,4 @@
-"""What is to be run: times, objectives, parameters to differentiate for, backend. Light to import;
+"""Task of a run: times, objectives, parameters to differentiate for, backend. Light to import;
 solvers are loaded later.
 """
 
@@ -17,8 +17,8 @@ from ..sensitivity.objective import Objective
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be run: times, objectives, the parameters to differentiate for (None for none),
-    and how.
+    """Task of a run: times, objectives, the parameters to differentiate for (None for no
+    derivatives), and the methods of computation.
     """
 
     schedule: Schedule
@@ -27,31 +27,33 @@ class Task:
     backend: str = "auto"
     progress: bool | None = None
     method: str = "direct"
-    """Where derivatives come from: "direct" (along the motion), "adjoint" (a sweep backwards),
-    "complex-step" (runs in complex numbers; the latter two know them at the end only), "composite"
-    or "finite-difference" (of several runs).
+    """Derivative method: "direct" (along the motion), "adjoint" (a backward sweep), "complex-step"
+    (runs in complex numbers; the latter two yield derivatives at the end only), "composite" or
+    "finite-difference" (from several runs).
     """
     memory: float = MEMORY
-    """Bytes that an adjoint may take for what it records."""
+    """Memory (bytes) that an adjoint may use for its records."""
     runs: int = 1
-    """How many such runs are ahead."""
+    """Number of such runs that will follow."""
     repeated: bool = False
-    """Whether a run that was found to be valid took the same steps."""
+    """Whether a run with the same steps has already passed the validity checks."""
     stop: Event | None = None
-    """Set when it is to be given up."""
+    """Event that is set to abandon the task."""
 
     @property
     def adjoint(self) -> bool:
-        """Whether there is a sweep backwards."""
+        """Whether derivatives come from a backward sweep."""
         return self.method == "adjoint"
 
     @property
     def complex_step(self) -> bool:
-        """Whether there are runs in complex numbers."""
+        """Whether derivatives come from runs in complex numbers."""
         return self.method == "complex-step"
 
     def watched(self, report: ProgressCallback = lambda share: None) -> ProgressCallback:
-        """The callback for the progress of a run; it stops (`Stopped`) where it is to stop."""
+        """Return a callback for the progress of a run that raises `Stopped` when the task is
+        abandoned.
+        """
 
         def reported(share: float) -> None:
             if self.stop is not None and self.stop.is_set():

@@ -1,5 +1,5 @@
 """The schedule of a run, adapted to the explicit functions of time of its model: steps end at jumps
-and kinks, and are short where something happens fast.
+and kinks, and are short where functions change fast.
 """
 
 from __future__ import annotations
@@ -26,42 +26,42 @@ from .time_resolution import TimeResolution, resolve
 K = TypeVar("K")
 V = TypeVar("V")
 REMEMBERED = 64
-"""Sets of objectives, and of parameter values, whose functions of time are not looked at again."""
+"""Number of sets of objectives, and of parameter values, whose functions of time are cached."""
 ENOUGH = 3.0
-"""Equal steps within a limit of chosen ones that see what happens there: more than four to the
-period of a sine. They stay as they are.
+"""Number of equal steps within a limit of adaptive steps from which on they resolve a feature: more
+than four to the period of a sine. They are then unchanged.
 """
 FINER = 16.0
-"""Those that take their place where there are fewer, 25 to the period of a sine: no error estimate
-watches them.
+"""Number of steps within a limit that replace equal steps where there are fewer: 25 to the period
+of a sine, as no error estimate controls them.
 """
 FEW, MANY = 5, 50
-"""Where a piece between two edges has fewer equal steps than the first, it gets as many as the
-second.
+"""Where a piece between two edges has fewer equal steps than the first number, it is divided into
+the second number.
 """
 BRIDGE = 1e-3
-"""First step after an edge, over those around it. It takes accelerations across a jump; schemes
-that remember more than the last ones forget the jump while steps double from there. Rounding's
-size, as with chosen steps, is too short for implicit schemes.
+"""First step after an edge, over those around it. It carries accelerations across a jump; schemes
+with memory of earlier steps forget the jump while steps double from there. A first step of the size
+of rounding, as with adaptive steps, is too short for implicit schemes.
 """
 KNOWN = ("direct", "adjoint", "complex-step")
-"""Derivative methods that know what jumps contribute."""
+"""Derivative methods that include the contributions of jumps."""
 SAME = 1e-9
-"""Share of a step within which two times are one."""
+"""Share of a step within which two times are equal."""
 EDGE = 1e-14
 """Share of a run that lies between both sides of an edge at most: a few floating-point numbers."""
 
 
 SLACK = 2.0
-"""Times that a run may take longer steps than its own functions of time ask for: these are resolved
-with eight intervals a step.
+"""Factor by which a run may take longer steps than its own functions of time require: these are
+resolved with eight intervals per step.
 """
 AFAR = (1.1, 2.0, 16.0)
 """Multiples of a parameter for which a shared schedule is tried; runs with other values have their
-own.
+own schedules.
 """
 Ranges = dict[int, tuple[float, float]]
-"""Least and greatest values by the numbers of parameters."""
+"""Least and greatest values, by index of the parameter."""
 
 
 class TimePlan:
@@ -76,59 +76,63 @@ class TimePlan:
     def schedule(
         self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray, *, stops: bool
     ) -> Schedule:
-        """The same schedule with pieces, where steps are chosen or equal, and with a limit of chosen
-        steps; given steps stay as they are.
+        """Divide a schedule into pieces, where steps are adaptive or equal, and limit adaptive
+        steps; prescribed steps are unchanged.
 
         Raises:
-            ModelError: if there are edges, and the integrator cannot be made to stop at them.
+            ModelError: if there are edges, and the integrator cannot stop at them.
         """
         if schedule.ends is not None:
             return schedule
         schedule = self._limited(schedule, objectives)
-        found = self.resolution(schedule.duration, objectives, ρ)
-        if found is None:
+        resolution = self.resolution(schedule.duration, objectives, ρ)
+        if resolution is None:
             return schedule
         if not stops:
-            return self._bounded(schedule, found)
+            return self._bounded(schedule, resolution)
         if schedule.tolerance:
             return replace(
-                schedule, pieces=found.pieces(schedule.longest_chosen), probes=found.probes
+                schedule,
+                pieces=resolution.pieces(schedule.longest_chosen),
+                probes=resolution.probes,
             )
-        pieces = found.pieces(ENOUGH * schedule.step)
+        pieces = resolution.pieces(ENOUGH * schedule.step)
         return schedule if pieces is None else _refined(schedule, pieces)
 
-    def _bounded(self, schedule: Schedule, found: TimeResolution) -> Schedule:
-        """The same schedule with steps that see every feature; for integrators that take steps of
-        their own.
+    def _bounded(self, schedule: Schedule, resolution: TimeResolution) -> Schedule:
+        """Limit the steps of a schedule to resolve every feature; for integrators that choose their
+        own steps.
         """
-        if found.edges.size:
+        if resolution.edges.size:
             raise ModelError(
                 f"mechanism {self._equations.model.name!r}: a force, driver or integrand jumps or"
-                f" has a kink at t = {found.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be"
+                f" has a kink at t = {resolution.edges[0, 1]:.6g} s, where CVODES and IDAS cannot be"
                 " made to end a step",
                 remedy=Message(
                     "use {integrator}, or equal steps ({step})", integrator=("dop853", "dopri5")
                 ),
             )
-        return replace(schedule, longest_step=min(schedule.longest_step, float(found.limits.min())))
+        return replace(
+            schedule, longest_step=min(schedule.longest_step, float(resolution.limits.min()))
+        )
 
     def shared(
         self, schedule: Schedule, objectives: Mapping[str, Objective], ρ: np.ndarray
     ) -> Ranges:
-        """Ranges of parameters within which runs share the schedule for these values: none of those
-        that move edges or narrow features, and as far as steps need not be shorter of all others
-        on which functions of time depend.
+        """Return the ranges of parameters within which runs share the schedule for the values ρ: a
+        single value for parameters that move edges or narrow features; for all others on which
+        functions of time depend, the range in which steps need not be shorter.
         """
-        found = (
+        resolution = (
             None if schedule.ends is not None else self.resolution(schedule.duration, objectives, ρ)
         )
-        if found is None:
+        if resolution is None:
             return {}
         limited = self._limited(schedule, objectives)
         longest = limited.longest_chosen if schedule.tolerance else ENOUGH * schedule.step
-        pieces = found.pieces(longest)
+        pieces = resolution.pieces(longest)
         apart = pieces is not None and pieces.stops.size > 1
-        points = {k: (float(ρ[k]), float(ρ[k])) for k in sorted(found.parameters) if apart}
+        points = {k: (float(ρ[k]), float(ρ[k])) for k in sorted(resolution.parameters) if apart}
         functions = self._functions[tuple(objectives.values())]
         assert functions is not None
         whole = Pieces(np.array([schedule.duration]), np.array([longest]))
@@ -147,8 +151,8 @@ class TimePlan:
         return points | others
 
     def _limited(self, schedule: Schedule, objectives: Mapping[str, Objective]) -> Schedule:
-        """The same schedule with longer steps where forces and integrands vary no faster than the
-        motion; explicit functions of time have limits of their own.
+        """Allow longer steps where forces and integrands vary no faster than the motion; explicit
+        functions of time have their own limits.
         """
         if not schedule.tolerance:
             return schedule
@@ -160,18 +164,18 @@ class TimePlan:
         return replace(schedule, longest_share=LONGEST_GRADUAL) if gradual else schedule
 
     def check_derivatives(self, task: Task, ρ: np.ndarray) -> None:
-        """Refuse derivatives with respect to parameters that move a jump, where what the jump itself
-        contributes would be missing.
+        """Refuse derivatives with respect to parameters that move a jump, where the method would
+        omit the contribution of the jump.
         """
         if task.method not in KNOWN:
             self.refuse_moved_jumps(task, ρ)
 
     def refuse_moved_jumps(self, task: Task, ρ: np.ndarray) -> None:
-        """Refuse derivatives, of any order, that leave out what such jumps contribute."""
-        if task.schedule.passages is not None:  # which include it
+        """Refuse derivatives, of any order, that omit the contributions of such jumps."""
+        if task.schedule.passages is not None:  # maps over events include them
             return
-        found = self.resolution(task.schedule.duration, task.objectives, ρ)
-        for jump in () if found is None else found.jumps:
+        resolution = self.resolution(task.schedule.duration, task.objectives, ρ)
+        for jump in () if resolution is None else resolution.jumps:
             moving = jump.parameters & set(task.indices or ())
             names = [
                 name
@@ -193,7 +197,9 @@ class TimePlan:
     def resolution(
         self, duration: float, objectives: Mapping[str, Objective], ρ: np.ndarray
     ) -> TimeResolution | None:
-        """Edges and limits over a run; None where the model has no explicit function of time."""
+        """Return edges and limits over a run; None where the model has no explicit function of
+        time.
+        """
         key = tuple(objectives.values())
         functions = _remembered(
             self._functions, key, lambda: explicit_time(self._equations, objectives)
@@ -213,10 +219,10 @@ def _serves(own: Pieces, other: Pieces) -> bool:
 
 
 def _range(value: float, suffices: Callable[[float], bool]) -> tuple[float, float]:
-    """Values around one for which something suffices, as far as that is tried."""
+    """Return the range around a value for which `suffices` holds, as far as it is tried."""
     if value == 0:
         tried = [[sign * factor for factor in (1.0, *AFAR)] for sign in (-1, 1)]
-    else:  # a width of zero, and beyond it, may be anything
+    else:  # zero, and values beyond it, may mean something else, such as a width
         tried = [[value / factor for factor in AFAR], [value * factor for factor in AFAR]]
     ends = []
     for values in tried:
@@ -230,8 +236,8 @@ def _range(value: float, suffices: Callable[[float], bool]) -> tuple[float, floa
 
 
 def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:
-    """Equal steps, and shorter ones where pieces ask for them: steps end at the near side of each
-    edge, and at stored times as before.
+    """Refine equal steps where pieces require it: steps end at the near side of each edge, and at
+    stored times as before.
     """
     stretches = list(_stretches(schedule, pieces))
     parts = [np.zeros(1)]
@@ -258,7 +264,7 @@ def _refined(schedule: Schedule, pieces: Pieces) -> Schedule:
 
 
 def _stretches(schedule: Schedule, pieces: Pieces) -> Iterator[tuple[float, float, float, bool]]:
-    """Begin, end and step of each piece, and whether it comes after an edge, which its first step
+    """Yield begin, end and step of each piece, and whether it follows an edge, which its first step
     crosses.
     """
     begin, after_edge = 0.0, False
@@ -277,15 +283,15 @@ def _stretches(schedule: Schedule, pieces: Pieces) -> Iterator[tuple[float, floa
 
 
 def _ramp(first: float, step: float) -> np.ndarray:
-    """Ends of steps that double from the first until they are as long as others are; none where the
-    first is as long.
+    """Return the ends of steps that double from `first` until they reach `step`; none if `first` is
+    as long.
     """
     count = math.ceil(math.log2(step / first))
     return first * (2.0 ** np.arange(1, 1 + max(0, count)) - 1)
 
 
 def _remembered(memory: OrderedDict[K, V], key: K, compute: Callable[[], V]) -> V:
-    """What is kept under a key, computed where it is not; other threads may drop it meanwhile."""
+    """Return a cached value, computing it if necessary; other threads may drop it meanwhile."""
     if key in memory:
         with suppress(KeyError):
             return memory[key]

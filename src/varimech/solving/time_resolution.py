@@ -1,5 +1,5 @@
-"""Where explicit functions of time switch or change fast, found before a run by bisection with
-interval bounds.
+"""Location of switches and fast changes of explicit functions of time before a run, by bisection
+with interval bounds.
 
 An interval of time is resolved when no switch (a comparison, sign, floor, the argument of abs,
 maximum, minimum) can change within it, and every nonlinear operation f varies over it by no more
@@ -7,8 +7,8 @@ than a share of its whole range:
 
     width [f](interval) ≤ VARIATION · max(range f, SMALL · max |f|)
 
-What is not resolved is halved; a switch is followed down to neighbouring floating-point numbers.
-Bounds of an interval hold for all of it, so a pulse cannot hide between samples. Operations whose
+Unresolved intervals are halved; a switch is followed down to neighbouring floating-point numbers.
+Bounds hold for the whole of an interval, so a pulse cannot hide between samples. Operations whose
 result is not used there (the other branch of `where`, a factor of zero) do not count.
 """
 
@@ -25,40 +25,42 @@ from .explicit_time import ExplicitTime
 from .intervals import TRUTH, Bounds, Tape
 
 COARSE = 64
-"""Intervals to begin with: shorter than the steps of any run would be without a reason."""
+"""Initial number of intervals: shorter than the steps of a run without fast features."""
 VARIATION = 0.25
-"""Of its range that an operation may vary over an interval: a sine is cut twelve times a period."""
+"""Share of its range by which an operation may vary over an interval: a sine is divided into twelve
+intervals per period.
+"""
 SMALL = 0.1
-"""Share of its largest value that counts as range where an operation hardly varies."""
+"""Share of its largest value that counts as the range of an operation that hardly varies."""
 STEPS = 8.0
-"""Resolved intervals that one step may take: two thirds of the period of a sine, twice the width of
-a bell. The error estimate sees what varies so slowly; closer limits would cost steps where nothing
-is gained.
+"""Resolved intervals that one step may span: two thirds of the period of a sine, twice the width of
+a bell. The error estimate detects such slow variation; closer limits would cost steps without
+benefit.
 """
 FEW = 16
-"""Intervals that are cut into as many parts at once: for so few the number of passes counts, not
-their length.
+"""Number of unresolved intervals up to which each is divided into as many parts at once: for so few
+the number of passes determines the cost, not their length.
 """
 MOST = 1 << 15
-"""Intervals to follow at most: some thousand periods or pulses. What varies faster everywhere is
-not hidden from the error estimate.
+"""Largest number of intervals: some thousand periods or pulses. Functions that vary faster
+everywhere are not hidden from the error estimate.
 """
 WORK = 10_000_000
-"""Intervals times operations that are bounded at once at most, each of which takes 16 bytes."""
+"""Largest number of intervals times operations that are bounded at once; each takes 16 bytes."""
 FINEST = 2.0**-52
 """Share of the duration below which a switch is not followed: neighbouring floating-point numbers
 at its end.
 """
 HUGE = 1e200
-"""Larger values are all the same: what overflows on one branch does no harm on the other."""
+"""Larger values are all equal: overflow on one branch does not affect the other."""
 SHORTEST = 1e-10
-"""Share of the duration that is the least limit of steps."""
+"""Least limit of steps, as a share of the duration."""
 NO_JUMP = 1e-9
 """Share of a function's largest value by which it may change across an edge where only its
 derivative jumps.
 """
 CONTRAST = 4.0
-"""Ratio of neighbouring limits that makes a new piece."""
+"""Ratio of neighbouring limits at which a new piece begins."""
 
 LINEAR = TRUTH | {
     ca.OP_ADD,
@@ -70,7 +72,7 @@ LINEAR = TRUTH | {
     ca.OP_CONST,
     ca.OP_INPUT,
 }
-"""Operations that bring no features of their own."""
+"""Operations without nonlinear features of their own."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Jump:
     owner: str
     """The force, driver or objective that jumps."""
     parameters: frozenset[int]
-    """Those that move it."""
+    """Parameters that move the jump."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,7 @@ class TimeResolution:
     bounds: np.ndarray
     """Ends of resolved intervals, from 0 to the duration."""
     limits: np.ndarray
-    """Longest step in each of them, infinite where nothing is known."""
+    """Longest step in each interval, infinite where there is no limit."""
     parameters: frozenset[int]
     """Parameters on which edges and limits depend."""
     jumps: tuple[Jump, ...]
@@ -103,12 +105,12 @@ class TimeResolution:
 
     @property
     def probes(self) -> np.ndarray:
-        """Times that show what happens, followed by the time that each stands for."""
+        """Times at which functions are probed, followed by the duration that each represents."""
         return np.concatenate([(self.bounds[1:] + self.bounds[:-1]) / 2, np.diff(self.bounds)])
 
     def pieces(self, longest: float) -> Pieces | None:
-        """Pieces of the run with a longest step each; None where one step limit serves all and no
-        step has to end anywhere.
+        """Divide the run into pieces, each with a longest step; None where one step limit serves
+        all and no step has to end at an edge.
         """
         stops: list[float] = []
         limits: list[float] = []
@@ -144,7 +146,7 @@ class TimeResolution:
 
 
 def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> TimeResolution:
-    """Find all switches and narrow features over a run, for some values of the parameters."""
+    """Find all switches and narrow features over a run, for given values of the parameters."""
     tape = functions.tape
     search = _Search(tape, duration, values)
     points = _first_points(tape.thresholds(), duration)
@@ -154,7 +156,7 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     count, most = 0, max(4 * COARSE, min(MOST, WORK // len(tape.operations)))
     while low.size:
         limits, rough, switching = search.look(low, high)
-        if count + low.size > most:  # the error estimate has to see what is left
+        if count + low.size > most:  # the error estimate has to detect the rest
             limits[rough], rough[:] = np.inf, False
         last = high - low <= FINEST * duration
         edges += list(
@@ -167,7 +169,7 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
     starts, ends, longest = (np.concatenate([leaf[k] for leaf in leaves]) for k in range(3))
     order = np.argsort(starts)
     merged = np.array(_adjacent_merged(sorted(edges))).reshape(-1, 2)
-    # a kink at the end of the run needs no end of a step: nothing follows
+    # a kink at the end of the run needs no step end: nothing follows
     at_end = merged[:, 1] >= duration
     merged = merged[~at_end | search.jumps(merged).any(axis=0)]
     bounds, limits = _without_inner(
@@ -182,8 +184,8 @@ def resolve(functions: ExplicitTime, duration: float, values: np.ndarray) -> Tim
 
 
 def _first_points(thresholds: np.ndarray, duration: float) -> np.ndarray:
-    """Ends of intervals to begin with: equidistant, and on both sides of times that are compared with
-    constants, which need no search (a table has hundreds of them).
+    """Return the ends of the initial intervals: equidistant, and on both sides of times that are
+    compared with constants, which need no search (a table has hundreds of them).
     """
     even = np.append(np.arange(COARSE) * (duration / COARSE), duration)
     c = thresholds[(thresholds >= 0) & (thresholds <= duration)]
@@ -193,7 +195,9 @@ def _first_points(thresholds: np.ndarray, duration: float) -> np.ndarray:
 
 
 def _cut(low: np.ndarray, high: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each interval in equal parts, as far as there are floating-point numbers between."""
+    """Divide each interval into equal parts, as far as there are floating-point numbers between its
+    ends.
+    """
     shares = np.arange(parts + 1) / parts
     bounds = np.maximum.accumulate(low[:, None] + shares * (high - low)[:, None], axis=1)
     bounds[:, -1] = high
@@ -203,7 +207,7 @@ def _cut(low: np.ndarray, high: np.ndarray, parts: int) -> tuple[np.ndarray, np.
 
 
 class _Search:
-    """Bounds of all operations, and which of them matter where."""
+    """Bounds of all operations, and the intervals in which each of them matters."""
 
     def __init__(self, tape: Tape, duration: float, values: np.ndarray):
         self.tape, self.values = tape, values
@@ -214,18 +218,18 @@ class _Search:
         self._sample(tape.bounds(times, times, values))
 
     def _sample(self, points: list[Bounds]) -> None:
-        """Values at points tell what range each operation has at least."""
+        """Update the range of each operation from its values at points."""
         for k, (value, _) in enumerate(points):
-            known = np.clip(value[~np.isnan(value)], -HUGE, HUGE)
-            if known.size:
+            finite = np.clip(value[~np.isnan(value)], -HUGE, HUGE)
+            if finite.size:
                 self.lowest[k], self.highest[k] = (
-                    min(self.lowest[k], known.min()),
-                    max(self.highest[k], known.max()),
+                    min(self.lowest[k], finite.min()),
+                    max(self.highest[k], finite.max()),
                 )
 
     def look(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Longest steps of some intervals; whether they are too wide for that to be known; whether
-        something may switch within.
+        """Return the longest steps in intervals; whether an interval is too wide to determine them;
+        and whether something may switch within it.
         """
         parts = -(-low.size * len(self.tape.operations) // WORK)
         each = zip(np.array_split(low, parts), np.array_split(high, parts), strict=True)
@@ -233,7 +237,7 @@ class _Search:
         return np.concatenate(limits), np.concatenate(rough), np.concatenate(switching)
 
     def _look(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same for as many as fit into memory at once."""
+        """Examine as many intervals as fit into memory at once; results as those of `look`."""
         tape = self.tape
         middle = low + (high - low) / 2
         self._sample(tape.bounds(middle, middle, self.values))
@@ -262,7 +266,7 @@ class _Search:
                         relevant[k], np.minimum(limits, STEPS * (high - low) / width), limits
                     )
                 unresolved[k] = undecided | (relevant[k] & (width > 1))
-            else:  # what it is given may vary
+            else:  # its arguments may vary
                 unresolved[k] = np.logical_or.reduce(
                     [undecided, *[unresolved[a] for a in operation.arguments if a in unresolved]]
                 )
@@ -274,7 +278,7 @@ class _Search:
         return limits, rough, switching
 
     def jumps(self, edges: np.ndarray) -> np.ndarray:
-        """(output, edge): whether it jumps there; what is not known does."""
+        """(output, edge): whether the output jumps there; true where it is not known."""
         tape = self.tape
         before, after = (tape.bounds(times, times, self.values) for times in edges.T)
         rows = []
@@ -287,7 +291,7 @@ class _Search:
     def moving_jumps(
         self, owners: Sequence[str], edges: np.ndarray, jumping: np.ndarray
     ) -> Iterator[Jump]:
-        """Jumps that parameters move."""
+        """Yield jumps that parameters move."""
         tape = self.tape
         across = tape.bounds(edges[:, 0], edges[:, 1], self.values)
         for k, time in enumerate(edges[:, 1].tolist()):
@@ -304,8 +308,8 @@ class _Search:
                 yield Jump(time, owners[int(jumping[:, k].argmax())], parameters)
 
     def _variation(self, k: int, bounds: Bounds) -> np.ndarray:
-        """How much an operation may vary over each interval, over what is allowed; nothing where it
-        may be anything.
+        """Return the variation of an operation over each interval, relative to the allowed
+        variation; zero where it is unbounded.
         """
         low, high = (np.clip(x, -HUGE, HUGE) for x in bounds)
         size = max(abs(self.lowest[k]), abs(self.highest[k]))
@@ -319,44 +323,45 @@ class _Search:
             return np.where(unknown | (low == high), 0.0, (high - low) / allowed)
 
 
-def _undecided(code: int, given: list[Bounds], own: Bounds) -> np.ndarray:
-    """Intervals within which an operation may switch."""
+def _undecided(code: int, arguments: list[Bounds], own: Bounds) -> np.ndarray:
+    """Return for each interval whether an operation may switch within it."""
     if code in TRUTH:
         return np.asarray(own[0] != own[1])
     if code in (ca.OP_SIGN, ca.OP_FABS):
-        return np.asarray(np.sign(given[0][0]) != np.sign(given[0][1]))
+        return np.asarray(np.sign(arguments[0][0]) != np.sign(arguments[0][1]))
     if code in (ca.OP_FLOOR, ca.OP_CEIL):
         return np.asarray(own[0] != own[1])
     if code in (ca.OP_FMIN, ca.OP_FMAX):
-        (a, b), (c, d) = given
+        (a, b), (c, d) = arguments
         return np.asarray(np.sign(a - d) != np.sign(b - c))
     if code == ca.OP_COPYSIGN:
-        return np.asarray(np.sign(given[1][0]) != np.sign(given[1][1]))
+        return np.asarray(np.sign(arguments[1][0]) != np.sign(arguments[1][1]))
     if code in (ca.OP_FMOD, ca.OP_REMAINDER):
         with np.errstate(all="ignore"):
             return np.asarray(
-                np.trunc(given[0][0] / given[1][0]) != np.trunc(given[0][1] / given[1][1])
+                np.trunc(arguments[0][0] / arguments[1][0])
+                != np.trunc(arguments[0][1] / arguments[1][1])
             )
     return np.zeros(own[0].size, bool)
 
 
 def _relevant(tape: Tape, bounds: list[Bounds]) -> np.ndarray:
-    """(operation, interval): whether its result can make a difference."""
-    found = np.zeros((len(tape.operations), bounds[0][0].size), bool)
-    found[tape.outputs] = True
+    """(operation, interval): whether the result of the operation can affect an output."""
+    relevant = np.zeros((len(tape.operations), bounds[0][0].size), bool)
+    relevant[tape.outputs] = True
     for k in range(len(tape.operations) - 1, -1, -1):
         operation = tape.operations[k]
         for place, argument in enumerate(operation.arguments):
-            used = found[k]
+            used = relevant[k]
             if operation.code == ca.OP_MUL or (operation.code == ca.OP_IF_ELSE_ZERO and place == 1):
                 low, high = bounds[operation.arguments[1 - place]]
                 used = used & ~((low == 0) & (high == 0))
-            found[argument] |= used
-    return found
+            relevant[argument] |= used
+    return relevant
 
 
 def _adjacent_merged(edges: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Neighbouring intervals of one switch as one."""
+    """Merge neighbouring intervals of one switch."""
     merged: list[tuple[float, float]] = []
     for low, high in edges:
         if merged and low <= merged[-1][1]:
@@ -369,7 +374,7 @@ def _adjacent_merged(edges: list[tuple[float, float]]) -> list[tuple[float, floa
 def _without_inner(
     bounds: np.ndarray, limits: np.ndarray, edges: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same without bounds inside of an edge."""
+    """Remove bounds inside of edges."""
     inside = np.zeros(bounds.size, bool)
     for low, high in edges:
         inside |= (bounds > low) & (bounds < high)

@@ -1,5 +1,5 @@
-"""Whether a run that came to its end is a result: nothing outruns light, its joints hold together,
-and its objectives are finite.
+"""Validity checks of a completed run: speeds are below that of light, joints hold together, and
+objectives are finite.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..integrators.integrator import Integrator
 from ..sensitivity.objective import AT_EVENT, Objective
 
 LIGHT = 3e8
-"""Nothing of a mechanism is faster (m/s), or turns faster (rad/s)."""
+"""Speed of light (m/s): no point of a mechanism moves, or turns (rad/s), faster."""
 
 
 def check_speeds(
     trajectory: Trajectory, tolerance: float, integrator: Integrator, equations: Equations
 ) -> None:
-    """Explicit steps that are too long let motions grow from step to step, and a short run ends
-    before they overflow.
+    """Refuse a diverged motion: explicit steps that are too long let motions grow from step to
+    step, and a short run ends before they overflow.
     """
     if tolerance or integrator.coefficients is None:
         return
@@ -47,7 +47,7 @@ def check_speeds(
 def check_sampled(
     trajectory: Trajectory, objectives: Mapping[str, Objective], mechanism: str
 ) -> None:
-    """Values at events are there only if these occur."""
+    """Refuse values at events that do not occur."""
     for k, (name, objective) in enumerate(objectives.items()):
         samples = [s for s in objective.samples if s.kind == AT_EVENT]
         if not samples or not np.isnan(trajectory.objectives[-1, k]):
@@ -68,8 +68,8 @@ def check_sampled(
 def check_finite(
     trajectory: Trajectory, objectives: list[str], mechanism: str, late: Set[str] = frozenset()
 ) -> None:
-    """The motion is finite where a run comes to its end; objectives are functions of their own,
-    and some have values `late`, after events.
+    """Refuse objectives or derivatives that are not finite. The motion of a completed run is
+    finite; objectives are separate functions, and those in `late` have values after events only.
     """
     columns = [k for k, name in enumerate(objectives) if name in late]
     for what, values in (("value", trajectory.objectives), ("derivative", trajectory.gradients)):
@@ -85,14 +85,14 @@ def check_finite(
                 trajectory,
                 t,
                 name,
-                remedy="look for a root, logarithm or quotient that meets zero there",
+                remedy="look for a root, a logarithm or a denominator that reaches zero there",
             )
 
 
 def _limits(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
 ) -> tuple[ResidualLimit, ...]:
-    """`tolerance` is 0 for equal steps."""
+    """Return the residual limits of the formulation; `tolerance` is 0 for equal steps."""
     return formulation.residual_limits(
         FinishedMotion(trajectory.states, trajectory.residuals, tolerance, equations)
     )
@@ -101,7 +101,7 @@ def _limits(
 def residual_limits(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
 ) -> tuple[float, float]:
-    """Residuals of positions and velocities up to which runs like this one hold together."""
+    """Return the residual limits at position and velocity level for runs similar to this one."""
     limits = _limits(trajectory, tolerance, formulation, equations)
     allowed = {limit.level: limit.allowed for limit in limits}
     return allowed.get(0, np.inf), allowed.get(1, np.inf)
@@ -110,7 +110,7 @@ def residual_limits(
 def check_constraints(
     trajectory: Trajectory, tolerance: float, formulation: Formulation, equations: Equations
 ) -> None:
-    """A run whose joints come apart is no result: without projections, or with ones that failed.
+    """Refuse a run whose constraints are violated, as without projections, or if these failed.
     `tolerance` is 0 for equal steps.
     """
     for limit in _limits(trajectory, tolerance, formulation, equations):
@@ -136,7 +136,7 @@ def _refused(
     *,
     remedy: Text,
 ) -> SimulationError:
-    """What is wrong from a time on."""
+    """Build the error for a result that is invalid from a time on."""
     step = int(np.searchsorted(trajectory.step_ends, t * (1 - 1e-12)))
     return SimulationError(
         problem, time=t, step=step, residual=residual, worst=worst, remedy=remedy

@@ -1,4 +1,4 @@
-"""Small vibrations about a place with stiffness K and constraints Φ_q:
+"""Small vibrations about a position with stiffness K and constraints Φ_q:
 
 (K − ω² M) u = 0  for all  u  with  Φ_q u = 0,     H = [K  Φ_qᵀ; Φ_q  0]
 """
@@ -9,20 +9,20 @@ import casadi as ca
 import numpy as np
 
 DENSE = 200
-"""Unknowns up to which matrices are dense."""
+"""Number of unknowns up to which matrices are dense."""
 SYMMETRIC, GROWING = 1e-9, 1e-6
-"""Asymmetry of K that is rounding, and share of a square of a frequency that has to be imaginary to
-tell that a vibration grows.
+"""Asymmetry of K that counts as rounding, and imaginary share of the square of a frequency above
+which a vibration grows.
 """
 SLOW = 1e-3
-"""Square of a frequency (1/s²) that no machine waits for."""
+"""Square of a frequency (1/s²) that is far below those of practical mechanisms."""
 ROUNDING = 1e-13
-"""Squares of frequencies below this share of the largest are those of motions without stiffness."""
+"""Squares of frequencies below this share of the largest belong to motions without stiffness."""
 
 
 def frequencies(H: ca.DM, M: ca.DM, count: int) -> np.ndarray:
-    """The slowest angular frequencies (rad/s); zero for motions without stiffness, NaN for those
-    that forces without potential build up.
+    """Compute the slowest angular frequencies (rad/s); zero for motions without stiffness, NaN for
+    motions that forces without a potential amplify.
     """
     n = M.shape[0]
     if not symmetric(H, n):
@@ -36,17 +36,17 @@ def frequencies(H: ca.DM, M: ca.DM, count: int) -> np.ndarray:
 
 
 def slowest(H: ca.DM, M: ca.DM) -> tuple[float, np.ndarray]:
-    """Square of the slowest frequency (negative where a motion grows) and its shape; zero where it
-    is as good as.
+    """Compute the square of the slowest frequency (negative where a motion grows) and its shape;
+    zero within rounding.
     """
     squares, shapes = _modes(H, M) if H.shape[0] <= DENSE else _near_zero(H, M, 3)
-    if not squares.size:  # nothing can move
+    if not squares.size:  # there are no degrees of freedom
         return 0.0, np.zeros(M.shape[0])
     return (float(squares[0]) if abs(squares[0]) > _rounding(H, M) else 0.0), shapes[:, 0]
 
 
 def symmetric(H: ca.DM, n: int) -> bool:
-    """Whether K is, as it is where all forces have a potential."""
+    """Whether K is symmetric, as for forces with a potential."""
     K = H[:n, :n]
     return bool(
         np.abs((K - K.T).nonzeros()).max(initial=0.0)
@@ -55,7 +55,7 @@ def symmetric(H: ca.DM, n: int) -> bool:
 
 
 def _modes(H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
-    """All squares of frequencies, and shapes with unit mass."""
+    """Compute all squares of frequencies, and shapes with unit mass."""
     from scipy.linalg import eigh
 
     n = M.shape[0]
@@ -65,22 +65,22 @@ def _modes(H: ca.DM, M: ca.DM) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _unsymmetric_squares(H: ca.DM, M: ca.DM) -> np.ndarray:
-    """The same under forces that are no gradient, such as those that turn with a body; NaN for
-    vibrations that they build up.
+    """Compute all squares of frequencies under forces without a potential, such as those that turn
+    with a body; NaN for vibrations that they amplify.
     """
     from scipy.linalg import eigvals
 
     n = M.shape[0]
     Z = _free(H, n)
-    found = eigvals(Z.T @ np.array(H)[:n, :n] @ Z, Z.T @ np.array(M) @ Z)
-    growing = np.abs(found.imag) > GROWING * np.abs(found)
-    return np.sort(np.where(growing, np.nan, found.real))
+    squares = eigvals(Z.T @ np.array(H)[:n, :n] @ Z, Z.T @ np.array(M) @ Z)
+    growing = np.abs(squares.imag) > GROWING * np.abs(squares)
+    return np.sort(np.where(growing, np.nan, squares.real))
 
 
 def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Squares of frequencies near zero, in order, and shapes, of a large system; by inverse
-    iteration from below, as K may be 0. Where so many are equal that the iteration finds no end
-    (all are, for K = 0), by the dense decomposition.
+    """Compute squares of frequencies near zero, in order, and shapes, of a large system; by inverse
+    iteration with a negative shift, as K may be 0. Where so many are equal that the iteration does
+    not converge (all are, for K = 0), by the dense decomposition.
     """
     from scipy.sparse import block_diag, csc_matrix
     from scipy.sparse.linalg import ArpackNoConvergence, eigsh
@@ -104,7 +104,7 @@ def _near_zero(H: ca.DM, M: ca.DM, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _free(H: ca.DM, n: int) -> np.ndarray:
-    """Directions that constraints leave, one a column."""
+    """Return directions that constraints leave free, one per column."""
     from scipy.linalg import null_space
 
     Φ_q = np.array(H)[n:, :n]
@@ -112,7 +112,7 @@ def _free(H: ca.DM, n: int) -> np.ndarray:
 
 
 def _rounding(H: ca.DM, M: ca.DM) -> float:
-    """Squares of frequencies that are as good as zero."""
+    """Return the size of squares of frequencies that counts as zero."""
     masses = np.array(ca.diag(M)).ravel()
     stiffest = float(np.abs(H[: M.shape[0], : M.shape[0]].nonzeros()).max(initial=0.0))
     return ROUNDING * stiffest / float(masses[masses > 0].min(initial=np.inf))

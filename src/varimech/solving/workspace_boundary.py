@@ -1,9 +1,9 @@
 """Curves that may bound the workspace of a point with two drivers in the plane.
 
 Cells of the grid are polygons of values of the drivers. They end at dead centres, and are divided
-where the determinant of J = ∂r/∂u changes its sign. Edges that one polygon has are limits of drivers
+where the determinant of J = ∂r/∂u changes its sign. Edges of a single polygon are limits of drivers
 or dead centres; edges between polygons of different sign are folds. Each becomes a piece of a curve
-through three points of the workspace, all of them exact: ends and middle.
+through three exact points of the workspace: ends and middle.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Vertex:
 
     u: np.ndarray
     position: Position
-    """The last one before a dead centre."""
+    """Position; for a dead centre the last one before it."""
     r: np.ndarray
     sign: float
     dead: DeadCentre | None = None
@@ -66,16 +66,16 @@ class PointMap:
         self._r_ = Evaluation(ca.Function("r_", [e.q, e.ρ], [jacobian.T]), 2)
 
     def place(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """r"""
+        """Return r."""
         return self._r(q, self.grid.solver.values(self.grid.ρ, u))[0]
 
     def _gradient(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """∂r/∂(q, values), (component, variable)."""
+        """Return ∂r/∂(q, values), (component, variable)."""
         values = self.grid.solver.values(self.grid.ρ, u)
         return self._r_(q, values)[0].reshape(-1, q.size + values.size)
 
     def jacobian(self, position: Position) -> np.ndarray:
-        """J, (component, driver)."""
+        """Return J, (component, driver)."""
         r_q = self._gradient(position.q, position.u)[:, : position.q.size]
         return np.asarray(r_q @ position.tangent)
 
@@ -89,19 +89,20 @@ class PointMap:
         return float(np.median(products)) or 1.0
 
     def flatness(self, position: Position) -> float:
-        """det J, over its typical size."""
+        """Return det J, over its typical size."""
         return float(np.linalg.det(self.jacobian(position))) / self._size
 
     def _derivatives(
         self, q: np.ndarray, u: np.ndarray, q_: np.ndarray, indices: list[int]
     ) -> np.ndarray:
-        """r', (component, parameter), from q'."""
+        """Return r', (component, parameter), from q'."""
         both = self._gradient(q, u)
         return np.asarray(both[:, : q.size] @ q_ + both[:, q.size :][:, indices])
 
     def across(self, piece: Piece, indices: list[int]) -> np.ndarray:
-        """r' of the points of a piece, (3, component, parameter). Across a limit only: along it,
-        r' is unbounded towards dead centres, and does not count.
+        """Return r' of the points of a piece, (3, component, parameter). On a limit only its
+        component across the piece: along it, r' is unbounded towards dead centres, and does not
+        contribute.
         """
         changes = np.array([self._vertex_derivatives(v, indices) for v in piece.vertices])
         if piece.kind != LIMIT:
@@ -118,14 +119,14 @@ class PointMap:
         return changes
 
     def _vertex_derivatives(self, vertex: Vertex, indices: list[int]) -> np.ndarray:
-        """r' of a point of a curve: for fixed values of the drivers, or of a dead centre."""
+        """Return r' of a point of a curve: for fixed values of the drivers, or of a dead centre."""
         if vertex.dead is not None:
             d = vertex.dead
             return self._derivatives(d.q, d.u, d.sensitivities(indices), indices)
         return self.position_derivatives(vertex.position, indices)
 
     def position_derivatives(self, position: Position, indices: list[int]) -> np.ndarray:
-        """r' for fixed values of the drivers, (component, parameter)."""
+        """Return r' for fixed values of the drivers, (component, parameter)."""
         values = self.grid.solver.values(self.grid.ρ, position.u)
         q_ = self.grid.solver.position_sensitivities(position.q, values, indices)
         return self._derivatives(position.q, position.u, q_, indices)
@@ -146,7 +147,9 @@ class WorkspaceBoundary:
         self.pieces = [piece for edge in self._edges() for piece in self._piece(*edge)]
 
     def inner_vertices(self) -> list[Vertex]:
-        """Nodes that lie well inside: neither at ends of the grid nor beside dead centres or folds."""
+        """Return nodes well inside the workspace: neither at ends of the grid nor beside dead
+        centres or folds.
+        """
         inner = []
         for node in self._grid.nodes:
             near = self._grid.neighbours(node)
@@ -158,7 +161,7 @@ class WorkspaceBoundary:
     # polygons
 
     def _node_signs(self) -> dict[Node, float]:
-        """Signs of det J; at singular nodes that of their neighbours, where these agree."""
+        """Return signs of det J; at singular nodes that of their neighbours, where these agree."""
         flat = {n: self._point.flatness(p) for n, p in self._grid.nodes.items()}
         signs = {n: float(np.sign(f)) if abs(f) > FLAT else 0.0 for n, f in flat.items()}
         for node in [n for n, s in signs.items() if s == 0]:
@@ -167,7 +170,7 @@ class WorkspaceBoundary:
         return signs
 
     def _cells(self) -> Iterator[list[Key]]:
-        """Polygons of cells, anticlockwise, up to dead centres; (…, True) closes along them."""
+        """Yield polygons of cells, anticlockwise, up to dead centres."""
         rows, columns = self._grid.shape
         for i in range(rows - 1):
             for j in range(columns - 1):
@@ -175,7 +178,7 @@ class WorkspaceBoundary:
                 yield from self._runs(loop)
 
     def _runs(self, loop: list[Node]) -> Iterator[list[Key]]:
-        """Parts of a cell that are connected along its edges."""
+        """Yield the parts of a cell that are connected along its edges."""
         corners, nodes, blocked = len(loop), self._grid.nodes, self._grid.blocked
         ends = [
             a not in nodes or b not in nodes or (a, b) in blocked or (b, a) in blocked
@@ -184,7 +187,7 @@ class WorkspaceBoundary:
         if not any(ends):
             yield [("node", node) for node in loop]
             return
-        begin = ends.index(True) + 1  # a run begins behind a blocked edge
+        begin = ends.index(True) + 1  # a part begins after a blocked edge
         run: list[Key] = []
         for k in range(begin, begin + corners):
             before, node, after = (loop[(k + s) % corners] for s in (-1, 0, 1))
@@ -206,14 +209,16 @@ class WorkspaceBoundary:
         return key
 
     def _dead_vertex(self, last: Position, n: np.ndarray, dead: DeadCentre | None) -> Vertex:
-        """A dead centre; the last position where it is not found beside it."""
+        """Return a dead centre, or the last position before it where no dead centre is found
+        nearby.
+        """
         sign = float(np.sign(self._point.flatness(last))) or 1.0
         if dead is not None and np.linalg.norm(dead.u - last.u) <= 0.01 * np.linalg.norm(n):
             return Vertex(dead.u, last, self._point.place(dead.q, dead.u), sign, dead)
         return Vertex(last.u, last, self._point.place(last.q, last.u), sign)
 
     def _divided(self, polygon: list[Key]) -> Iterator[tuple[float, list[Key]]]:
-        """Parts of a polygon where det J has one sign."""
+        """Yield the parts of a polygon in which det J has one sign."""
         signs = [self._vertices[key].sign for key in polygon]
         if len(set(signs)) == 1:
             yield signs[0], polygon
@@ -228,7 +233,7 @@ class WorkspaceBoundary:
         first = next(k for k, (_, s) in enumerate(whole) if s == 0)
         whole = [*whole[first:], *whole[:first], whole[first]]
         rest = [key for key, s in whole[:-1] if s <= 0]
-        yield -1.0, rest  # one polygon, also where folds cut it twice
+        yield -1.0, rest  # one polygon, even where folds cut it twice
         part: list[Key] = []
         for key, s in whole:
             if s == 0 and len(part) > 1:
@@ -236,7 +241,7 @@ class WorkspaceBoundary:
             part = [key] if s == 0 else [*part, key] if s > 0 else []
 
     def _fold_key(self, a: Key, b: Key) -> Key:
-        """Where det J changes its sign on an edge."""
+        """Return the key of the vertex where det J changes its sign on an edge."""
         key = ("fold", frozenset([a, b]))
         if key in self._vertices:
             return key
@@ -247,14 +252,14 @@ class WorkspaceBoundary:
         if a[0] == "dead":
             x, y = y, x
         flat = [self._point.flatness(v.position) for v in (x, y)]
-        found = x if abs(flat[0]) <= abs(flat[1]) else y
+        vertex = x if abs(flat[0]) <= abs(flat[1]) else y
         if min(map(abs, flat)) > FLAT:
-            found = self._root(x, y.position)
-        self._vertices[key] = replace(found, sign=0.0, dead=None)
+            vertex = self._root(x, y.position)
+        self._vertices[key] = replace(vertex, sign=0.0, dead=None)
         return key
 
     def _root(self, x: Vertex, end: Position) -> Vertex:
-        """Where det J vanishes on the way between two positions."""
+        """Find where det J vanishes on the path between two positions."""
 
         def along(s: float) -> Position:
             return self._grid.reach(x.position, x.u + s * (end.u - x.u))
@@ -266,8 +271,8 @@ class WorkspaceBoundary:
     # pieces
 
     def _edges(self) -> Iterator[tuple[Key, Key, float, str]]:
-        """Edges of one polygon, and those between polygons of different sign, with the region, or
-        that of positive sign, on the left.
+        """Yield edges of a single polygon, and edges between polygons of different sign, with the
+        region, or the one of positive sign, on the left.
         """
         used: dict[frozenset[Key], list[tuple[Key, Key, float]]] = {}
         for cell in self._cells():
@@ -293,7 +298,7 @@ class WorkspaceBoundary:
         return bool(key[0] == "dead")
 
     def _limit(self, a: Key, b: Key) -> str:
-        """The limit that both ends of an edge lie on."""
+        """Name the limit on which both ends of an edge lie; empty if there is none."""
         x, y = self._vertices[a].u, self._vertices[b].u
         for (name, output), axis, s, t in zip(
             self._grid.solver.inputs.items(), self._grid.axes, x, y, strict=True
@@ -311,14 +316,15 @@ class WorkspaceBoundary:
         }
         try:
             middle = middles.get(kind, self._limit_middle)(x, y)
-        except VarimechError:  # too coarse a grid beside a dead centre
+        except VarimechError:  # the grid is too coarse beside a dead centre
             middle = replace(x, r=(x.r + y.r) / 2)
         source = self._limit(a, b) if kind == LIMIT else kind
         yield Piece((x, middle, y), jump, kind, source)
 
     def _limit_middle(self, x: Vertex, y: Vertex) -> Vertex:
-        """Half-way in the root of the distance from a dead centre, which positions are smooth
-        functions of: with speeds 1/√d at the ends, (1 + 3ρ)/(4 + 4ρ) of the way, ρ = v_y/v_x.
+        """Return the point half-way in the root of the distance from a dead centre, of which
+        positions are smooth functions: with speeds 1/√d at the ends, (1 + 3ρ)/(4 + 4ρ) of the path,
+        ρ = v_y/v_x.
         """
         begin, other = (y, x) if x.dead is not None else (x, y)
         change = other.u - begin.u
@@ -331,12 +337,12 @@ class WorkspaceBoundary:
         return Vertex(position.u, position, self._point.place(position.q, position.u), begin.sign)
 
     def _across(self, x: Vertex, y: Vertex) -> np.ndarray:
-        """Direction across a piece, as long as it is, in values of the drivers."""
+        """Direction across a piece, with its length, in values of the drivers."""
         along = (y.u - x.u) / self._scales
         return np.array([-along[1], along[0]]) * self._scales
 
     def _fold_middle(self, x: Vertex, y: Vertex) -> Vertex:
-        """Where det J vanishes on a line across a piece, by the secant method."""
+        """Find where det J vanishes on a line across a piece, by the secant method."""
         n, centre = self._across(x, y), (x.u + y.u) / 2
         if not n.any():
             return x
@@ -353,7 +359,7 @@ class WorkspaceBoundary:
         return Vertex(here.u, here, self._point.place(here.q, here.u), 0.0)
 
     def _dead_middle(self, x: Vertex, y: Vertex) -> Vertex:
-        """A dead centre between two others; half-way between them if it is not found."""
+        """Find a dead centre between two others; return the midpoint if there is none."""
         n, centre = self._across(x, y), (x.u + y.u) / 2
         if x.dead is not None and y.dead is not None and n.any():
             φ = y.dead.φ * (np.sign(x.dead.φ @ y.dead.φ) or 1.0)

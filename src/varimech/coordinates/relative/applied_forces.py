@@ -1,5 +1,5 @@
-"""Forces as wrenches on bodies, whatever carries these: for each kind of force one piece of code,
-with the motions of bodies as arguments.
+"""Applied forces as wrenches on bodies, independent of the tree: one generated function for each
+kind of force, with the motions of bodies as arguments.
 
 With the motion (u, ω) of each body about its reference point, a force of power  P = Σ f·w − V̇
 acts there with the wrench ∂P/∂(u, ω).
@@ -25,29 +25,31 @@ from .layout import Layout
 
 PARAMETER, TIME = "parameter", "time"
 Angle = Callable[[Mapping[Body, SX]], SX]
-"""An angle in the motions of bodies as they are stored."""
+"""An angle as a function of the stored motions of bodies."""
 
 
 @dataclass(frozen=True)
-class Acting:
-    """Forces that are alike."""
+class ForceKind:
+    """Forces whose expressions have the same structure."""
 
     bodies: list[SX]
-    """Motions of the bodies they depend on, as symbols."""
+    """Symbols of the motions of the bodies on which they depend."""
     parameters: SX
     time: SX
     restated: Restated
-    """What they take off the wrench of each body that they act on."""
+    """Expressions subtracted from the resisting wrench of each body on which they act."""
     parameter_rows: np.ndarray
-    """(force, parameter)"""
+    """(force, parameter): index of each parameter."""
     involved: list[list[Body]]
-    """For each force the bodies it depends on,"""
+    """For each force the bodies on which it depends."""
     acted: list[list[Body]]
-    """and those it acts on."""
+    """For each force the bodies on which it acts."""
 
 
-def acting(model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]) -> list[Acting]:
-    """All forces of a model, by kind, with angles that count turns by name."""
+def force_kinds(
+    model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]
+) -> list[ForceKind]:
+    """Group all forces of a model by kind; angles that count turns are given by name."""
     reader = _Reader(model, layout, t, counted) if model.forces else None
     kinds: dict[object, list[_Read]] = {}
     for force in model.forces.values():
@@ -60,7 +62,7 @@ def acting(model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]
 
 @dataclass(frozen=True)
 class _Read:
-    """A force with its expressions."""
+    """A force with the structure of its expressions."""
 
     involved: list[Body]
     acted: list[Body]
@@ -68,7 +70,7 @@ class _Read:
 
 
 class _Reader:
-    """States forces in symbols of the motion of every body."""
+    """Reader of forces in symbols of the motion of every body."""
 
     def __init__(self, model: ModelData, layout: Layout, t: SX, counted: Mapping[str, Angle]):
         self._layout, self._t = layout, t
@@ -85,7 +87,7 @@ class _Reader:
         self._roles = roles_of(PARAMETER, model.parameter_set.vector) | roles_of(TIME, t)
 
     def read(self, force: ForceLaw) -> _Read | None:
-        """One force; None where it acts on nothing that moves."""
+        """Read one force; None where it acts on no moving body."""
         pairs = force.efforts(self._frames, self._state)
         # symbols in place of the efforts: only the rates vary with (u, ω)
         efforts = [SX.sym("f", effort.numel()) for _, effort in pairs]
@@ -108,11 +110,11 @@ class _Reader:
         return _Read(involved, acted, read([-w for w in wrenches], roles, {PARAMETER: PARAMETER}))
 
     def _angle(self, name: str, angle: SX) -> SX:
-        """The symbol of an angle that counts turns."""
+        """Return the symbol of an angle that counts turns; other angles unchanged."""
         return self._angles(name, angle) if name in self._counted else angle
 
     def _rate(self, x: SX) -> SX:
-        """Time derivative of what depends on positions and time."""
+        """Return the time derivative of an expression of positions and time."""
         total = ca.jtimes(x, self._t, SX(1))
         for body in self._involved(x):
             total += ca.jtimes(
@@ -125,14 +127,14 @@ class _Reader:
         return list(dict.fromkeys(self._owners[h] for h in hashes if h in self._owners))
 
 
-def _kind(members: list[_Read], layout: Layout) -> Acting:
+def _kind(members: list[_Read], layout: Layout) -> ForceKind:
     first = members[0]
     bodies = [layout.symbols("body") for _ in first.involved]
     symbols = {f"body {k}": block for k, block in enumerate(bodies)}
     symbols |= {PARAMETER: SX.sym("ρ", len(first.reading.entries[PARAMETER])), TIME: SX.sym("t")}
     restated = restate([m.reading for m in members], lambda role, place: symbols[role][place])
     rows = np.array([m.reading.entries[PARAMETER] for m in members], dtype=np.int32)
-    return Acting(
+    return ForceKind(
         bodies,
         symbols[PARAMETER],
         symbols[TIME],

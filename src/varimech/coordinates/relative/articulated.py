@@ -1,13 +1,14 @@
-"""One body of a tree and all that hangs on it, free to swing: what its joint feels, and what is
-left of it for the parent.
+"""Articulated-body equations: one body of a tree with its branches, whose joints move freely, is
+reduced to the motion of its joint and an equivalent inertia for its parent.
 
-With b, d and B of the joint (`recursion`) and the wrench  I Ż + p  that the body and its branches
-resist with,
+With b, d and B of the joint (`recursion`) and the wrench  I Ż + p  with which the body and its
+branches resist,
 
-    U = I b,     D = bᵀ U,     z̈ = −D⁻¹ (bᵀ p + Uᵀ (B Ż_p + d)) = g − G (B Ż_p + d),     G = D⁻¹ Uᵀ,  g = −D⁻¹ bᵀ p,
+    U = I b,     D = bᵀ U,     z̈ = −D⁻¹ (bᵀ p + Uᵀ (B Ż_p + d)) = g − G (B Ż_p + d),
+    G = D⁻¹ Uᵀ,  g = −D⁻¹ bᵀ p,
 
-and to the parent goes  Bᵀ (I − U G) B  with  Bᵀ (p + I d + U (g − G d)). On the ground, which does
-not move, z̈ = g − G d is all there is to know.
+and the parent receives  Bᵀ (I − U G) B  and  Bᵀ (p + I d + U (g − G d)). For a parent that is the
+ground, which does not move, z̈ = g − G d.
 
 R. Featherstone, Int. J. Robotics Research 2 (1983) 13–30; Rigid Body Dynamics Algorithms, Springer
 2008, chapter 7.
@@ -26,8 +27,8 @@ from .layout import Layout
 
 @dataclass(frozen=True)
 class Form:
-    """What the equations of a joint depend on: how many coordinates it has, Euler parameters among
-    them or not, grounded or not.
+    """Form of a joint, on which its equations depend: the number of its coordinates, whether they
+    include Euler parameters, and whether its parent is the ground.
     """
 
     count: int
@@ -35,13 +36,13 @@ class Form:
     grounded: bool
 
     def solved(self, layout: Layout) -> int:
-        """Numbers that say what z̈ will be: G and g, or z̈ itself."""
+        """Return the size of the data from which z̈ follows: G and g, or z̈ itself."""
         return self.count if self.grounded else self.count * (layout.twists + 1)
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Expressions and the symbols they are of, both by name."""
+    """Expressions and their symbols, both by name."""
 
     inputs: dict[str, SX]
     outputs: dict[str, SX]
@@ -61,8 +62,8 @@ INERTIA, BIAS, HINGE, EULER, EULER_RATE, SOLVED, BEFORE, TWIST, ACCELERATION = (
 
 
 def inward(layout: Layout, form: Form) -> Kernel:
-    """(I, p), the hinge and Euler parameters → what the joint feels, and what is added to the
-    parent's (I, p).
+    """Kernel of the inward pass: (I, p), the hinge and Euler parameters → G and g of the joint, and
+    the contribution to the parent's (I, p).
     """
     I_packed, p = SX.sym("I", layout.inertias), SX.sym("p", layout.twists)
     block = SX.sym("hinge", layout.hinge_size(form.count))
@@ -74,7 +75,7 @@ def inward(layout: Layout, form: Form) -> Kernel:
     if form.euler:
         e, ė = SX.sym("e", 4), SX.sym("ė", 4)
         inputs |= {EULER: e, EULER_RATE: ė}
-        μ = ca.trace(D[:4, :4])  # any positive number does
+        μ = ca.trace(D[:4, :4])  # any positive number is suitable
         D[:4, :4] += μ * (e @ e.T)
         right[:4] -= μ * e * ca.dot(ė, ė)
     if form.grounded:
@@ -91,7 +92,7 @@ def inward(layout: Layout, form: Form) -> Kernel:
 
 
 def outward(layout: Layout, form: Form) -> Kernel:
-    """Ż of the parent, the hinge and what the joint feels → z̈ and Ż."""
+    """Kernel of the outward pass: Ż of the parent, the hinge, G and g → z̈ and Ż."""
     block = SX.sym("hinge", layout.hinge_size(form.count))
     before, solved = SX.sym("Ż", layout.twists), SX.sym("solved", form.solved(layout))
     b, d, arm = layout.hinge(block, form.count)
@@ -110,7 +111,7 @@ def _solved(D: SX, right: SX) -> SX:
 
 
 def _shift(arm: SX) -> SX:
-    """B."""
+    """Return B."""
     n = arm.numel()
     w = 1 if n == 2 else 3
     corner = ca.vertcat(-arm[1], arm[0]) if n == 2 else -ca.skew(arm)

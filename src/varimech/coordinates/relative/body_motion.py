@@ -1,4 +1,4 @@
-"""From a body of the tree to the next, for any choice of a reference point on each.
+"""Recursion from a body of the tree to the next, for any choice of a reference point on each.
 
 Body i has a reference point at r, moving with ṙ as a point of space: its centre of mass (RTDyn0),
 or the origin of the global frame (RTDyn1, r = ṙ = 0, whichever of its own points is there). u is
@@ -8,7 +8,7 @@ child) and its second point x₂,
 
     u = u_p + ω_p × (r − r_p) + (l ż + w ż × (r − x₂)),     ω = ω_p + w ż,
 
-and the same differentiated for u̇ and ω̇. A body resists with a wrench at r: with c = r_G − r, J
+and the derivatives of both for u̇ and ω̇. A body resists with a wrench at r: with c = r_G − r, J
 its inertia about the centre of mass,
 
     f = m r̈_G,     n = J ω̇ + ω × J ω + c × f,     r̈_G = u̇ + ω̇ × c + ω × ċ.
@@ -34,39 +34,40 @@ from .spanning_tree import Link
 
 @dataclass(frozen=True)
 class Motion:
-    """Where a body is and how it moves."""
+    """Pose of a body and its rates."""
 
     frame: Frame
     angle: SX
-    """Of the body in the plane; in space of the joint that carries it, if that has one axis."""
+    """Angle of the body in the plane; in space of the joint that carries it, if that has one axis.
+    """
     com: SX
     com_rate: SX
     reference: SX
-    """r."""
+    """Reference point r."""
     reference_rate: SX
-    """ṙ."""
+    """Rate ṙ of the reference point."""
     velocity: SX
-    """u."""
+    """Velocity u."""
     spin: SX
-    """ω."""
+    """Angular velocity ω."""
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """What a joint adds:  u̇ = u̇_p + ω̇_p × arm + motions z̈ + drift,  ω̇ = ω̇_p + axes z̈ +
+    """Contribution of a joint:  u̇ = u̇_p + ω̇_p × arm + motions z̈ + drift,  ω̇ = ω̇_p + axes z̈ +
     turning.
     """
 
     motions: SX
     """Upper half of b, l + w × (r − x₂)."""
     axes: SX
-    """Lower half, w."""
+    """Lower half of b, w."""
     drift: SX
     turning: SX
     arm: SX
-    """r − r_p."""
+    """Arm r − r_p."""
     euler: tuple[int, ...]
-    """Which of the coordinates are Euler parameters."""
+    """Indices of the coordinates that are Euler parameters."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,13 @@ class Inertia:
 def move(
     link: Link, place: Place, reference: str, parent: Motion, z: SX, ż: SX
 ) -> tuple[Motion, Hinge]:
-    """A body's motion from that of its parent and the coordinates of its joint."""
+    """Compute a body's motion from that of its parent and the coordinates of its joint."""
     body = link.body
     own, other = (place.second, place.first) if link.forward else (place.first, place.second)
     step = _step_of(place.motion, link.forward, reference, body.dimension, own is body.com)
-    given = [*place.motion.geometry, own, body.com]
+    constants = [*place.motion.geometry, own, body.com]
     anchor = parent.frame.position(other)
-    known = [
+    parent_values = [
         parent.frame.rotation,
         parent.angle,
         parent.reference,
@@ -95,7 +96,7 @@ def move(
         parent.velocity,
         parent.spin,
     ]
-    values = step.call([anchor, *known, *given, z, ż])
+    values = step.call([anchor, *parent_values, *constants, z, ż])
     o, R, ȯ, Ṙ, at, ȧt, angle, com, ṙ_G, r, ṙ, u, ω, motions, w, drift, turning, arm = values
     frame = Frame(o, R, ȯ, Ṙ, known_points([(body.com, com, ṙ_G), (own, at, ȧt)]))
     euler = tuple(range(4)) if place.motion.has_euler_parameters else ()
@@ -103,7 +104,7 @@ def move(
 
 
 _STEPS: dict[Hashable, ca.Function] = {}
-"""Built once for all joints that move alike."""
+"""Cache of steps, each built once for all joints with equal relative motion."""
 
 
 def _step_of(
@@ -121,8 +122,8 @@ def _step_of(
 def _step(
     motion: RelativeMotion, forward: bool, reference: str, n: int, at_com: bool
 ) -> ca.Function:
-    """The recursion from one body to the next; `at_com` if the body's point is its centre of
-    mass.
+    """Compile the recursion from one body to the next; `at_com` if the joint's point on the body is
+    its centre of mass.
     """
     spins = 1 if n == 2 else 3
     count = len(motion.names)
@@ -167,7 +168,7 @@ def _step(
 
 
 def still(body: Body) -> Motion:
-    """A body at rest at the origin."""
+    """Return the motion of a body at rest at the origin."""
     n = body.dimension
     zero, none = SX.zeros(n), SX.zeros(1 if n == 2 else 3)
     return Motion(
@@ -176,7 +177,7 @@ def still(body: Body) -> Motion:
 
 
 def wrench(body: RigidBody, here: Motion, u̇: SX, ω̇: SX) -> tuple[SX, SX]:
-    """What one body resists with, at its reference point."""
+    """Return the inertial wrench of one body, at its reference point."""
     c, ċ = here.com - here.reference, here.com_rate - here.reference_rate
     f = body.mass * (u̇ + cross(ω̇, c) + cross(here.spin, ċ))
     J = inertia_of(body, here)
@@ -185,24 +186,24 @@ def wrench(body: RigidBody, here: Motion, u̇: SX, ω̇: SX) -> tuple[SX, SX]:
 
 
 def inertia_of(body: RigidBody, here: Motion) -> SX:
-    """About the centre of mass, global components."""
+    """Return the inertia about the centre of mass, in global components."""
     R = here.frame.rotation
     return body.inertia if body.dimension == 2 else R @ body.inertia @ R.T
 
 
 def inertia_about(body: RigidBody, here: Motion) -> Inertia:
-    """About the reference point."""
+    """Return mass, first moment and inertia about the reference point."""
     c = here.com - here.reference
     return moved(Inertia(body.mass, SX.zeros(c.numel()), inertia_of(body, here)), c)
 
 
 def cross(ω: SX, r: SX) -> SX:
-    """ω × r, in the plane for a scalar ω."""
+    """Return ω × r, in the plane for a scalar ω."""
     return ca.cross(ω, r) if r.numel() == 3 else ca.vertcat(-ω * r[1], ω * r[0])
 
 
 def moved(inertia: Inertia, δ: SX) -> Inertia:
-    """The same about a point from which the present one is at δ."""
+    """Return the inertia about a point from which the present one is at δ."""
     m, h, J = inertia.mass, inertia.moment, inertia.about
     both = 2 * ca.dot(h, δ) + m * ca.dot(δ, δ)
     if δ.numel() == 2:
@@ -212,7 +213,7 @@ def moved(inertia: Inertia, δ: SX) -> Inertia:
 
 
 def _turned_by(R: SX, angle: SX, joint: Relation, forward: bool) -> tuple[SX, SX]:
-    """Rotation of a body, and its angle in the plane, from those of its parent."""
+    """Return the rotation of a body, and its angle in the plane, from those of its parent."""
     if joint.angle is None:
         return R @ (joint.rotation if forward else joint.rotation.T), angle
     angle = angle + (joint.angle if forward else -joint.angle)

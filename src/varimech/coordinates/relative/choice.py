@@ -1,5 +1,5 @@
-"""What a user chooses of relative coordinates; apart from these, they are loaded only where they
-are used.
+"""Options of relative coordinates; in a separate module, as the others are loaded on first use
+only.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ CENTRE_OF_MASS, ORIGIN = "centre of mass", "origin"
 
 
 def cut_names(cut: Iterable[str | Joint], user: str) -> tuple[str, ...]:
-    """Names of joints to cut, given by name or as they are; a text is no list of them, although it
-    can be taken apart.
+    """Return names of joints to cut, which are given by name or as objects; a text is refused,
+    although it is iterable.
     """
     if isinstance(cut, str) or not isinstance(cut, Iterable):
         problem = f"must be a list of joints, such as [{str(cut)!r}]"

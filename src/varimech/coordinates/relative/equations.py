@@ -28,11 +28,11 @@ from .tree_angles import TreeAngles
 def relative_equations(
     model: ModelData, reference: str, cut: Iterable[str] = (), counted: Sequence[str] = ()
 ) -> Equations:
-    """The equations of motion of a model in the coordinates of its joints; those named in `cut` are
-    not part of the tree.
+    """Derive the equations of motion of a model in the coordinates of its joints; those named in
+    `cut` are not part of the tree.
 
-    Angles of joints in the tree count turns by themselves, and so do sums of them; only what these
-    do not contain has a coordinate of its own.
+    Angles of joints in the tree, and sums of them, count turns without additional coordinates; only
+    other angles have a coordinate of their own.
     """
     check_connected(model)
     tree = spanning_tree(model, {*cut, *[j.name for j in model.joints.values() if has_friction(j)]})
@@ -77,7 +77,7 @@ def relative_equations(
 
 
 def closure_sizes(tree: SpanningTree) -> dict[str, int]:
-    """Number of equations that close each joint that is cut: none where what it asks for does not
+    """Return the number of equations that close each cut joint: none where its conditions do not
     depend on the coordinates.
     """
     if not tree.cuts:
@@ -97,7 +97,7 @@ def _recursion(tree: SpanningTree, reference: str) -> Recursion:
 
 
 def _euler_parameters(tree: SpanningTree, recursion: Recursion) -> list[Element]:
-    """Those of free rotations have unit length."""
+    """Constrain the Euler parameters of free rotations to unit length."""
     elements = []
     for body, (p, kinetic) in recursion.euler_parameters().items():
         joint = tree.link_of[body].joint

@@ -1,4 +1,4 @@
-"""Joints in numbers: the coordinates that belong to given poses of their bodies."""
+"""Numerical joint geometry: the coordinates that correspond to poses of bodies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .spanning_tree import SpanningTree
 
 @dataclass(frozen=True)
 class PlaceValues:
-    """A place in numbers."""
+    """Numerical points and geometry of a joint."""
 
     first: np.ndarray
     second: np.ndarray
@@ -24,7 +24,9 @@ class PlaceValues:
 
 
 class JointValues:
-    """All joints in numbers: from poses of bodies to coordinates, and how large these are."""
+    """Numerical geometry of all joints: converts poses of bodies to coordinates, and yields the
+    sizes of coordinates.
+    """
 
     def __init__(self, tree: SpanningTree, places: Mapping[RigidBody, Place]):
         self._tree = tree
@@ -41,7 +43,7 @@ class JointValues:
         ]
 
     def sizes(self) -> CoordinateScales:
-        """Which coordinates are lengths, and the longest arm between joints."""
+        """Return which coordinates are lengths, and the longest arm between joints."""
         arms = [
             float(np.linalg.norm(s)) for place in self._places for s in (place.first, place.second)
         ]
@@ -49,7 +51,7 @@ class JointValues:
         return CoordinateScales(1.0 - np.array(lengths, dtype=float), max(arms, default=0.0))
 
     def coordinates(self, poses: Mapping[Body, Pose]) -> np.ndarray:
-        """Values of all coordinates."""
+        """Return the values of all coordinates."""
         values = [np.zeros(0)]
         for link, place in zip(self._tree.links, self._places, strict=True):
             pair = (link.parent, link.body) if link.forward else (link.body, link.parent)

@@ -1,4 +1,4 @@
-"""Joints of a tree, and free bodies, in their coordinates: names, points and geometry."""
+"""Joints of a tree, and free bodies: names, points and geometry of their coordinates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turn
 
 @dataclass(frozen=True)
 class Place:
-    """What a joint connects, in components of the bodies: its points; and how it moves."""
+    """Points of a joint, in components of its bodies, and its relative motion."""
 
     first: SX
     second: SX
@@ -20,7 +20,7 @@ class Place:
 
 
 def motion_of(joint: Joint | None, body: Body) -> RelativeMotion:
-    """How a body moves against its parent; one without a joint is free."""
+    """Return the motion of a body relative to its parent; a body without a joint is free."""
     if joint is None:
         return TurnAndSlide.of(body.dimension, Turning.FREELY, Sliding.ALL)
     assert joint.motion is not None, "joints without a relative motion are cut"
@@ -28,8 +28,8 @@ def motion_of(joint: Joint | None, body: Body) -> RelativeMotion:
 
 
 def ends(joint: Joint | None, body: RigidBody, ground: Body) -> tuple[Point, Point]:
-    """Both points of a joint; those of a free body are the origin of the ground and its centre of
-    mass.
+    """Return both points of a joint; those of a free body are the origin of the ground and its
+    centre of mass.
     """
     if joint is not None:
         return joint.first, joint.second
@@ -37,12 +37,12 @@ def ends(joint: Joint | None, body: RigidBody, ground: Body) -> tuple[Point, Poi
 
 
 def place_of(joint: Joint | None, body: RigidBody, ground: Body) -> Place:
-    """Where a joint (or a free body) is."""
+    """Return points and motion of a joint (or of a free body)."""
     first, second = ends(joint, body, ground)
     return Place(first.local, second.local, motion_of(joint, body))
 
 
 def coordinate_names(joint: Joint | None, body: Body) -> tuple[str, ...]:
-    """One name for each coordinate."""
+    """Return the name of each coordinate."""
     label = body.name if joint is None else joint.name
     return tuple(f"{label}.{name}" for name in motion_of(joint, body).names)

@@ -1,4 +1,4 @@
-"""How what sweeps over a tree know of bodies and joints is stored in vectors."""
+"""Layout of the vectors in which recursive passes over a tree store bodies and joints."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .choice import CENTRE_OF_MASS
 
 @dataclass(frozen=True)
 class Layout:
-    """How the motion of a body is stored: o, R (in the plane cosine, sine and angle), u, ω; r, ṙ
-    where that is not the origin; and in space, where turns are counted, the angle of its joint.
+    """Layout of the motion of a body: o, R (in the plane cosine, sine and angle), u, ω; r, ṙ where
+    that is not the origin; and in space, where turns are counted, the angle of its joint.
     """
 
     n: int
@@ -30,17 +30,17 @@ class Layout:
 
     @property
     def twists(self) -> int:
-        """Components of (u, ω)."""
+        """Number of components of (u, ω)."""
         return self.n + self.spins
 
     @property
     def inertias(self) -> int:
-        """Entries of I that are stored."""
+        """Number of stored entries of I."""
         return self.twists * (self.twists + 1) // 2
 
     @property
     def size(self) -> int:
-        """Numbers for each body."""
+        """Size of the block of each body."""
         return self._sizes[-1]
 
     @property
@@ -51,30 +51,30 @@ class Layout:
         return np.cumsum([0, self.n, rotation, self.n, self.spins, reference, angle]).tolist()
 
     def angle(self, block: SX) -> SX:
-        """Of a planar body, or in space of the joint that carries it."""
+        """Return the angle of a planar body, or in space of the joint that carries it."""
         return block[self.n + 2] if self.n == 2 else block[self._sizes[5]]
 
     def symbols(self, name: str) -> SX:
-        """One body in symbols."""
+        """Return symbols for the block of one body."""
         return SX.sym(name, self.size)
 
     def twist(self, block: SX) -> SX:
-        """(u, ω)."""
+        """Return (u, ω)."""
         return block[self._sizes[2] : self._sizes[4]]
 
     def pose(self, block: SX) -> SX:
-        """o and R."""
+        """Return o and R."""
         return block[: self._sizes[2]]
 
     def pose_rate(self, block: SX) -> SX:
-        """Rates of o and R."""
+        """Return the rates of o and R."""
         here = self.motion(block)
         Ṙ = here.frame.rotation_rate
         turn = ca.vertcat(Ṙ[0, 0], Ṙ[1, 0], here.spin) if self.n == 2 else ca.vec(Ṙ)
         return ca.vertcat(here.frame.origin_rate, turn)
 
     def motion(self, block: SX) -> Motion:
-        """What is stored, as a motion; of its centre of mass only where that is the reference
+        """Unpack a block as a motion; its centre of mass is valid only where that is the reference
         point.
         """
         sizes, at_com = self._sizes, self.reference == CENTRE_OF_MASS
@@ -93,7 +93,7 @@ class Layout:
         return Motion(frame, angle, r, ṙ, r, ṙ, u, ω)
 
     def flat(self, motion: Motion) -> SX:
-        """A motion as it is stored."""
+        """Pack a motion into a block."""
         R = motion.frame.rotation
         turn = ca.vertcat(R[0, 0], R[1, 0], motion.angle) if self.n == 2 else ca.vec(R)
         reference = (
@@ -105,13 +105,13 @@ class Layout:
         )
 
     def pack(self, matrix: SX) -> SX:
-        """The upper half of a symmetric matrix, by columns."""
+        """Pack the upper half of a symmetric matrix, by columns."""
         return ca.densify(
             ca.vertcat(*[matrix[i, j] for j in range(self.twists) for i in range(j + 1)])
         )
 
     def unpack(self, packed: SX) -> SX:
-        """The matrix from its stored entries."""
+        """Unpack a symmetric matrix."""
         matrix, k = SX(self.twists, self.twists), 0
         for j in range(self.twists):
             for i in range(j + 1):
@@ -120,11 +120,11 @@ class Layout:
         return matrix
 
     def hinge_size(self, count: int) -> int:
-        """Numbers for a hinge with so many coordinates."""
+        """Return the size of the block of a hinge with `count` coordinates."""
         return self.twists * (count + 1) + (self.n if self.reference == CENTRE_OF_MASS else 0)
 
     def hinge(self, block: SX, count: int) -> tuple[SX, SX, SX]:
-        """b, d and the arm."""
+        """Unpack b, d and the arm."""
         n, w = self.n, self.spins
         sizes = np.cumsum(
             [0, n * count, w * count, n, w, self.n if self.reference == CENTRE_OF_MASS else 0]

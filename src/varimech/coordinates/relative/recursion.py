@@ -1,10 +1,10 @@
 """The recursion along the tree.
 
-What bodies resist with, and their inertias (m, h = m c, J_r) about reference points
-(`body_motion`), are gathered from the leaves to the root: of all bodies beyond a joint. With b the
-motion (u, ω) per unit of ż, the resistance of a joint is bᵀ (f, n), and M between it and one nearer
-to the root is bᵀ of the latter times the momentum of all that moves with the former. For the origin
-as reference point gathering is plain summing.
+Inertial wrenches of bodies, and their inertias (m, h = m c, J_r) about reference points
+(`body_motion`), are accumulated from the leaves to the root, over all bodies beyond a joint. With b
+the motion (u, ω) per unit of ż, the resistance of a joint is bᵀ (f, n), and the entry of M for it
+and one nearer to the root is bᵀ of the latter times the momentum of all bodies that move with the
+former. For the origin as reference point accumulation is plain summation.
 
 D. Dopico, Á. López Varela and A. Luaces, Two general index-3 semi-recursive formulations for the
 dynamics of multibody systems, Multibody Dynamics 2019, Springer, 401–408; J. García de Jalón and E.
@@ -65,8 +65,8 @@ class Recursion:
         return values[columns.start : columns.stop] if columns else SX(0, 1)
 
     def joint_angle(self, body: Body) -> SX | None:
-        """The angle of the joint that carries a body, from its first body to its second, as its
-        coordinates contain it; None where they do not.
+        """Return the angle of the joint that carries a body, from its first body to its second, as
+        a function of its coordinates; None where these contain no angle.
         """
         motion = self.places[self.tree.link_of[body].body].motion
         if body.dimension == 2:
@@ -81,8 +81,8 @@ class Recursion:
         return {body: motion.frame for body, motion in self.motions.items()}
 
     def among(self, bodies: tuple[Body, ...]) -> Frames:
-        """Frames of some bodies as the last body sees them that carries them all: they depend on
-        the joints between them only.
+        """Return frames of the given bodies relative to the last body that carries them all: they
+        depend on the joints between them only.
         """
         base = self.tree.carrier(bodies) if bodies else self.model.ground
         if base.is_ground:
@@ -97,7 +97,7 @@ class Recursion:
         return {body: motions[body].frame for body in bodies}
 
     def accelerations(self, a: SX) -> dict[Body, tuple[SX, SX]]:
-        """u̇ and ω̇ of each body for accelerations z̈ of the joints."""
+        """Return u̇ and ω̇ of each body for accelerations z̈ of the joints."""
         ground = self.motions[self.model.ground]
         accelerations = {self.model.ground: (ground.velocity, ground.spin)}
         for link in self.tree.links:
@@ -110,7 +110,7 @@ class Recursion:
     # inward: resistance and mass
 
     def resistance(self, a: SX) -> SX:
-        """M z̈ and all other forces of inertia, on the same side."""
+        """Return M z̈ and all other inertia forces, on the same side of the equation."""
         accelerations = self.accelerations(a)
         total: dict[Body, tuple[SX, SX]] = {}
         rows: dict[Body, SX] = {}
@@ -130,7 +130,7 @@ class Recursion:
 
     @cached_property
     def composite(self) -> dict[Body, Inertia]:
-        """Each body with all beyond it, about its reference point."""
+        """Inertia of each body with all bodies beyond it, about its reference point."""
         inertias: dict[Body, Inertia] = {
             link.body: inertia_about(link.body, self.motions[link.body]) for link in self.tree.links
         }
@@ -147,7 +147,7 @@ class Recursion:
 
     @cached_property
     def mass(self) -> SX:
-        """M."""
+        """Mass matrix M."""
         M = SX(self.q.numel(), self.q.numel())
         for link in self.tree.links:
             hinge, whole = self.hinges[link.body], self.composite[link.body]
@@ -162,8 +162,8 @@ class Recursion:
         return M
 
     def _fill(self, M: SX, link: Link, column: int, p: SX, L: SX) -> None:
-        """A column of M up to the diagonal, and its mirror image: all joints nearer to the root
-        against this one's momentum.
+        """Fill a column of M up to the diagonal, and its mirror image: all joints nearer to the
+        root times the momentum of this one.
         """
         body: Body = link.body
         while not body.is_ground:
@@ -180,15 +180,15 @@ class Recursion:
 
     @cached_property
     def _euler(self) -> dict[Body, list[int]]:
-        """Rows of the Euler parameters of those bodies that have them."""
+        """Rows of the Euler parameters of the bodies that have them."""
         chosen = {body: hinge.euler for body, hinge in self.hinges.items() if hinge.euler}
         return {
             body: [self.columns[body].start + k for k in euler] for body, euler in chosen.items()
         }
 
     def euler_parameters(self) -> dict[Body, tuple[SX, SX]]:
-        """p, and the kinetic energy that goes with a change of its length, for each body that has
-        them.
+        """Return p, and the kinetic energy of a change of its length, for each body with Euler
+        parameters.
         """
         return {
             body: (self.q[rows], self._stretch(body) / 2 * ca.dot(self.q[rows], self.v[rows]) ** 2)
@@ -196,12 +196,14 @@ class Recursion:
         }
 
     def _stretch(self, body: Body) -> SX:
-        """μ: any positive number does; about as much as all beyond the joint resists to a turn."""
+        """Return μ: any positive number is suitable; about the inertia of all bodies beyond the
+        joint.
+        """
         return self._branches[body]
 
     @cached_property
     def _branches(self) -> dict[Body, SX]:
-        """Inertias of each body and all beyond it, stretched out."""
+        """Inertias of each body and all bodies beyond it, in stretched position."""
         sums: dict[Body, SX] = {}
         for link in reversed(self.tree.links):
             body, place = link.body, self.places[link.body]
@@ -213,7 +215,7 @@ class Recursion:
         return sums
 
     def _stretching(self, a: SX) -> SX:
-        """Forces of inertia against a change of length: μ p (p·p̈ + ṗ·ṗ)."""
+        """Return inertia forces against a change of length: μ p (p·p̈ + ṗ·ṗ)."""
         total = SX(self.q.numel(), 1)
         for body, rows in self._euler.items():
             p, ṗ, p̈ = self.q[rows], self.v[rows], a[rows]

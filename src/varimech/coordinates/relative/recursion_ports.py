@@ -1,4 +1,4 @@
-"""Blocks of vectors as maps of sweeps read and write them."""
+"""Blocks of vectors that maps of recursive passes read and write."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Blocks:
         self.vector = plan.vector(first[-1])
 
     def port(self, bodies: Sequence[Body], mode: Mode = Mode.SET) -> Port:
-        """The blocks of some bodies, one after the other."""
+        """Return a port to the blocks of the given bodies, in order."""
         return port_of(self.vector, [self._rows[body] for body in bodies], mode)
 
 
 def port_of(
     vector: Vector, rows: np.ndarray | Sequence[np.ndarray | range], mode: Mode = Mode.SET
 ) -> Port:
-    """Rows of a vector, those of each element in turn."""
+    """Return a port to rows of a vector, those of each element in order."""
     table = np.array(rows, dtype=np.int32).reshape(len(rows), -1)
     return Port(vector, table.shape[1], table, mode=mode)
 
 
 def whole(vector: Vector) -> Port:
-    """All rows of a vector, for a single element."""
+    """Return a port to all rows of a vector, for a single element."""
     return Port(vector, vector.rows)

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Given:
-    """Positions and velocities are given, those of Euler parameters perhaps `drifted` off unit
-    length.
+class StateArgument:
+    """Positions and velocities are arguments of the plan; those of Euler parameters may have
+    `drifted` off unit length.
     """
 
     drifted: bool
 
     def arguments(self, plan: Plan, n: int) -> list[Vector]:
-        """The first arguments of a plan."""
+        """Create the first arguments of a plan."""
         return [plan.argument(2 * n)]
 
     def penalties(self, constraints: int) -> int:
-        """Number of penalty factors."""
+        """Return the number of penalty factors."""
         return constraints
 
     def write(self, w: RecursionWriter, arguments: list[Vector]) -> None:
-        """Positions and velocities as the first part of the result."""
+        """Write positions and velocities to the first part of the result."""
         state, n = arguments[0], w.q.rows
         both = SX.sym("x")
         w.map([both], [both], 2 * n, [Port(state, 1)], [Port(w.result.part(0, 2 * n), 1)])
@@ -51,11 +51,15 @@ class Given:
             )
 
     def differentiate(
-        self, w: RecursionWriter, arguments: list[Vector], given: Vector, derivatives: Vector
+        self,
+        w: RecursionWriter,
+        arguments: list[Vector],
+        argument_derivatives: Vector,
+        derivatives: Vector,
     ) -> None:
-        """Their derivatives, by those of what is given."""
+        """Write derivatives of positions and velocities, from those of the arguments."""
         forward = Forward(w.plan)
-        forward.bind(arguments[0], given)
+        forward.bind(arguments[0], argument_derivatives)
         forward.bind(w.result, derivatives)
         forward.differentiate([op for op in w.plan.operations if isinstance(op, (Map, Zero))])
 
@@ -67,7 +71,7 @@ class Given:
         arguments: list[Vector],
         pulled: Vector,
     ) -> None:
-        """The costate of what is given, by those of positions and velocities."""
+        """Write the costate of the arguments, from those of positions and velocities."""
         reverse.bind(arguments[0], pulled)
         reverse.sweep(operations)
 
@@ -78,27 +82,31 @@ class SolvedStart:
 
     moving: ca.Function
     tangent: ca.Function | None = None
-    """(arguments of `moving`…, ρ') → derivatives in one direction."""
+    """Function (arguments of `moving`…, ρ') → derivatives in one direction."""
     pullback: ca.Function | None = None
-    """(arguments of `moving`…, μ) → ρ̄ of one objective."""
+    """Function (arguments of `moving`…, μ) → ρ̄ of one objective."""
 
     def arguments(self, plan: Plan, n: int) -> list[Vector]:
-        """The first arguments of a plan."""
+        """Create the first arguments of a plan."""
         return [plan.argument(int(self.moving.numel_in(k))) for k in range(3)]
 
     def penalties(self, constraints: int) -> int:
-        """Number of penalty factors."""
+        """Return the number of penalty factors."""
         return int(self.moving.numel_in(3))
 
     def write(self, w: RecursionWriter, arguments: list[Vector]) -> None:
-        """Positions and velocities as the first part of the result."""
+        """Write positions and velocities to the first part of the result."""
         x, state = self.moving.sx_in(), w.result.part(0, 2 * w.q.rows)
         w.map(x, self.moving.call(x)[:1], 1, [whole(v) for v in arguments], [whole(state)])
 
     def differentiate(
-        self, w: RecursionWriter, arguments: list[Vector], given: Vector, derivatives: Vector
+        self,
+        w: RecursionWriter,
+        arguments: list[Vector],
+        argument_derivatives: Vector,
+        derivatives: Vector,
     ) -> None:
-        """Their derivatives; nothing depends on those of the guess, which are given."""
+        """Write derivatives of positions and velocities; nothing depends on those of the guess."""
         assert self.tangent is not None
         x, state = self.tangent.sx_in(), derivatives.part(0, 2 * w.q.rows)
         ports = [whole(v) for v in (*arguments, w.directions)]
@@ -112,7 +120,7 @@ class SolvedStart:
         arguments: list[Vector],
         pulled: Vector,
     ) -> None:
-        """What the parameters contribute, by the costates of positions and velocities."""
+        """Add the contribution of the parameters, from the costates of positions and velocities."""
         costate, gradient = reverse.of(w.result.part(0, 2 * w.q.rows)), reverse.of(w.ρ)
         assert self.pullback is not None and costate is not None and gradient is not None
         x = self.pullback.sx_in()

@@ -1,4 +1,4 @@
-"""Writes the sweeps over a tree as a plan."""
+"""Generation of plans from the recursive passes over a tree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .articulated import (
     outward,
 )
 from .recursion_ports import Blocks, port_of
-from .recursion_sources import Given, SolvedStart
+from .recursion_sources import SolvedStart, StateArgument
 from .recursive_tree import JOINT, PARENT, RATE, RecursiveTree
 from .spanning_tree import Link
 
@@ -39,9 +39,9 @@ MOTION = "motion"
 
 
 class RecursionWriter:
-    """Writes the plan of one recursion over the bodies."""
+    """Writer of the plan of one recursion over the bodies."""
 
-    def __init__(self, tree: RecursiveTree, name: str, source: Given | SolvedStart):
+    def __init__(self, tree: RecursiveTree, name: str, source: StateArgument | SolvedStart):
         self._tree, self.plan, self._source = tree, Plan(name), source
         self._n, self._m = tree.equations.q.numel(), tree.equations.λ.numel()
         self.forms: dict[Body, Form] = {
@@ -54,28 +54,34 @@ class RecursionWriter:
         }
 
     def forward(self, directions: np.ndarray | None) -> Plan:
-        """The state, and its derivatives in some directions in the space of the parameters."""
+        """Write the state, and its derivatives in the given directions in the space of the
+        parameters.
+        """
         n, size = self._n, 3 * self._n + self._m
         arguments = self._source.arguments(self.plan, n)
         seeds = None if directions is None else padded(directions)
-        given = None if seeds is None else self.plan.argument(arguments[0].rows, seeds.shape[1])
+        argument_derivatives = (
+            None if seeds is None else self.plan.argument(arguments[0].rows, seeds.shape[1])
+        )
         settings = self._settings()
         self.result, self.residuals = self.plan.result(size), self.plan.result(3)
         derivatives = None if seeds is None else self.plan.result(size, seeds.shape[1])
         self._source.write(self, [*arguments, *settings])
         if seeds is not None:
             self.directions = self.plan.constant(seeds)
-        if derivatives is not None and given is not None:
-            self._source.differentiate(self, [*arguments, *settings], given, derivatives)
+        if derivatives is not None and argument_derivatives is not None:
+            self._source.differentiate(
+                self, [*arguments, *settings], argument_derivatives, derivatives
+            )
         first = len(self.plan.operations)
-        self._sweep()
+        self._passes()
         self._residuals(self._m)
         if derivatives is not None:
             self._differentiate(self.plan.operations[first:], derivatives)
         return self.plan
 
     def backward(self, objectives: int) -> Plan:
-        """Costates of what is given and of the parameters."""
+        """Write the costates of the arguments and of the parameters."""
         n, size, width = self._n, 3 * self._n + self._m, row_length(objectives)
         arguments = self._source.arguments(self.plan, n)
         costate = self.plan.argument(size, width)
@@ -87,7 +93,7 @@ class RecursionWriter:
         self.result = self.plan.vector(size)
         self._source.write(self, [*arguments, *settings])
         first = len(self.plan.operations)
-        self._sweep()
+        self._passes()
         before, recursive = self.plan.operations[:first], self.plan.operations[first:]
         reverse, own = Reverse(self.plan), self.plan.vector(size, width)
         reverse.bind(self.ρ, gradient)
@@ -103,13 +109,13 @@ class RecursionWriter:
         return self.plan
 
     def _settings(self) -> list[Vector]:
-        """The last arguments of the plan: α, ρ and t."""
+        """Create the last arguments of the plan: α, ρ and t."""
         e = self._tree.equations
         α = self.plan.argument(self._source.penalties(self._m))
         self.ρ, self.t = self.plan.argument(e.ρ.numel()), self.plan.argument(1)
         return [α, self.ρ, self.t]
 
-    def _sweep(self) -> None:
+    def _passes(self) -> None:
         layout = self._tree.layout
         sizes = {
             MOTION: {body: layout.size for body in self.forms},
@@ -120,24 +126,24 @@ class RecursionWriter:
             SOLVED: {body: form.solved(layout) for body, form in self.forms.items()},
         }
         self.blocks = {name: Blocks(self.plan, size) for name, size in sizes.items()}
-        self._first_sweep()
+        self._first_pass()
         self._forces()
         self._inward()
         self._outward()
 
     @property
     def q(self) -> Vector:
-        """Positions of the result."""
+        """Positions in the result."""
         return self.result.part(0, self._n)
 
     @property
     def v(self) -> Vector:
-        """Velocities."""
+        """Velocities in the result."""
         return self.result.part(self._n, self._n)
 
     @property
     def a(self) -> Vector:
-        """Accelerations."""
+        """Accelerations in the result."""
         return self.result.part(2 * self._n, self._n)
 
     def _differentiate(self, operations: list[Operation], derivatives: Vector) -> None:
@@ -160,16 +166,16 @@ class RecursionWriter:
         outputs: list[Port],
         in_turn: bool = False,
     ) -> None:
-        """One map; what is empty is left out."""
-        given = [(x, port) for x, port in zip(symbols, inputs, strict=True) if x.numel()]
+        """Append one map; empty symbols and expressions are left out."""
+        bound_inputs = [(x, port) for x, port in zip(symbols, inputs, strict=True) if x.numel()]
         results = [(x, port) for x, port in zip(expressions, outputs, strict=True) if x.numel()]
         if results:
-            append_maps(self.plan, count, given, results, in_turn=in_turn)
+            append_maps(self.plan, count, bound_inputs, results, in_turn=in_turn)
 
     def _map_in_turn(
         self, kernel: Kernel, count: int, inputs: list[Port], outputs: list[Port]
     ) -> None:
-        """A kernel of the recursion for several bodies, one after the other."""
+        """Append a kernel of the recursion for several bodies, executed in sequence."""
         symbols, expressions = list(kernel.inputs.values()), list(kernel.outputs.values())
         self.map(symbols, expressions, count, inputs, outputs, in_turn=True)
 
@@ -179,7 +185,7 @@ class RecursionWriter:
         return [self._columns(body)[:4] for body, form in self.forms.items() if form.euler]
 
     def _residuals(self, m: int) -> None:
-        """Of the Euler parameters' lengths; their multipliers vanish."""
+        """Write the residuals of the lengths of Euler parameters; their multipliers vanish."""
         self.plan.operations.append(Zero(self.residuals))
         if rows := self.euler_rows:
             self.plan.operations.append(Zero(self.result.part(3 * self.q.rows, m)))
@@ -189,9 +195,9 @@ class RecursionWriter:
             outputs = [Port(self.residuals.part(k, 1), 1, mode=Mode.LARGEST) for k in range(3)]
             self.map([p, ṗ, p̈], levels, len(rows), inputs, outputs)
 
-    # sweeps
+    # passes
 
-    def _first_sweep(self) -> None:
+    def _first_pass(self) -> None:
         kinds = self._tree.outward
         place = {
             link.body: (k, i) for k, kind in enumerate(kinds) for i, link in enumerate(kind.links)
@@ -205,7 +211,7 @@ class RecursionWriter:
             if not links[0].parent.is_ground:
                 symbols.append(kind.symbols[PARENT])
                 inputs.append(self.blocks[MOTION].port([link.parent for link in links]))
-            self._given(
+            self._append_parameters(
                 kind.symbols[PARAMETER],
                 kind.parameters[chosen],
                 kind.restated,
@@ -216,7 +222,7 @@ class RecursionWriter:
             outputs = [self.blocks[name].port(bodies) for name in (MOTION, HINGE, INERTIA, BIAS)]
             self.map(symbols, kind.restated.expressions, len(links), inputs, outputs, in_turn=True)
 
-    def _given(
+    def _append_parameters(
         self,
         parameters: SX,
         rows: np.ndarray,
@@ -225,7 +231,7 @@ class RecursionWriter:
         symbols: list[SX],
         inputs: list[Port],
     ) -> None:
-        """Parameters and numbers of things that are alike."""
+        """Append parameters and varying numbers of elements of equal structure to the inputs."""
         symbols += [parameters, restated.constants]
         numbers = self.plan.constant(restated.values[chosen].reshape(-1, 1))
         inputs += [port_of(self.ρ, rows), Port(numbers, restated.constants.numel())]
@@ -240,7 +246,7 @@ class RecursionWriter:
             if ca.depends_on(ca.veccat(*kind.restated.expressions), kind.time):
                 symbols.append(kind.time)
                 inputs.append(Port(self.t, 1, same=True))
-            self._given(
+            self._append_parameters(
                 kind.parameters,
                 kind.parameter_rows,
                 kind.restated,
@@ -261,9 +267,9 @@ class RecursionWriter:
             )
             kernel = inward(self._tree.layout, self.forms[bodies[0]])
             rows = [self._columns(body)[:4] for body in bodies]
-            known = {EULER: port_of(self.q, rows), EULER_RATE: port_of(self.v, rows)}
+            euler_ports = {EULER: port_of(self.q, rows), EULER_RATE: port_of(self.v, rows)}
             inputs = [
-                known[name] if name in known else self.blocks[name].port(bodies)
+                euler_ports[name] if name in euler_ports else self.blocks[name].port(bodies)
                 for name in kernel.inputs
             ]
             outputs = [
@@ -293,7 +299,7 @@ class RecursionWriter:
             self._map_in_turn(kernel, len(bodies), inputs, outputs)
 
     def _runs(self, kind_of: Mapping[Body, object]) -> list[list[Link]]:
-        """All links, parents first, in few runs of one kind each."""
+        """Divide all links, parents first, into few runs of one kind each."""
         children: dict[Body, list[Link]] = {}
         for link in self._tree.links:
             children.setdefault(link.parent, []).append(link)
@@ -304,7 +310,7 @@ class RecursionWriter:
         while ready:
             kind = max(ready, key=lambda k: len(ready[k]))
             run = ready.pop(kind)
-            for link in run:  # grows as it goes
+            for link in run:  # the run grows during the loop
                 for child in children.get(link.body, []):
                     other = kind_of[child.body]
                     (run if other == kind else ready.setdefault(other, [])).append(child)

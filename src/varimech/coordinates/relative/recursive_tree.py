@@ -1,4 +1,4 @@
-"""A tree as sweeps see it: which of its joints, and which of its forces, are alike."""
+"""An open tree prepared for recursive passes: its joints and forces, grouped by kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...core.symbols import SX, wedge
 from ...model.body import Body
 from ..equations import Equations
 from ..similar_expressions import Reading, Restated, read, restate, roles_of
-from .applied_forces import PARAMETER, Acting, Angle, acting
+from .applied_forces import PARAMETER, Angle, ForceKind, force_kinds
 from .body_motion import Motion, inertia_about, move, still, wrench
 from .choice import CENTRE_OF_MASS
 from .layout import Layout
@@ -24,7 +24,7 @@ PARENT, JOINT, RATE = "parent", "joint", "rate"
 
 
 class RecursiveTree:
-    """An open tree, and the kernels of its first sweep."""
+    """An open tree, and the kernels of its first pass."""
 
     def __init__(self, equations: Equations):
         assert isinstance(equations.inertia, Recursion)
@@ -37,13 +37,15 @@ class RecursiveTree:
         )
 
     @cached_property
-    def forces(self) -> list[Acting]:
+    def forces(self) -> list[ForceKind]:
         """All forces, by kind."""
         counted = {name: self._stored_angle(name) for name in self.equations.counted}
-        return acting(self.model, self.layout, self.equations.t, counted)
+        return force_kinds(self.model, self.layout, self.equations.t, counted)
 
     def _stored_angle(self, name: str) -> Angle:
-        """An angle in stored motions: of the body that a joint carries, or a difference."""
+        """Return an angle as a function of stored motions: of the body that a joint carries, or a
+        difference.
+        """
         turn = self.model.find_angle(name)
         if self.model.dimension == 3:
             body = next(b for b in turn.bodies if self._carries(b, name))
@@ -63,7 +65,7 @@ class RecursiveTree:
 
     @cached_property
     def outward(self) -> list[RecursiveElementType]:
-        """Kernels of the first sweep."""
+        """Kernels of the first pass."""
         parent = self.layout.symbols("parent")
         roles = roles_of(PARAMETER, self.equations.ρ) | roles_of(PARENT, parent)
         kinds: dict[object, list[tuple[Link, Reading]]] = {}
@@ -77,7 +79,7 @@ class RecursiveTree:
                     if link.parent.is_ground
                     else self.layout.motion(parent)
                 )
-                expressions = self._first_sweep(link, before, z, ż)
+                expressions = self._first_pass(link, before, z, ż)
                 same[numbers] = read(
                     expressions,
                     roles | roles_of(JOINT, z) | roles_of(RATE, ż),
@@ -89,23 +91,23 @@ class RecursiveTree:
         return [self._kind(alike, parent) for alike in kinds.values()]
 
     def _numbers(self, link: Link) -> object:
-        """Equal for links that differ in nothing but where they are; the link itself where
-        parameters are involved.
+        """Key that is equal for links that differ only in their position in the tree; the link
+        itself where parameters are involved.
         """
         place, body = self.recursion.places[link.body], link.body
         motion = place.motion
-        given = [place.first, place.second, *motion.geometry, body.com, body.mass, body.inertia]
-        if motion.key is None or not all(x.is_constant() for x in given):
+        constants = [place.first, place.second, *motion.geometry, body.com, body.mass, body.inertia]
+        if motion.key is None or not all(x.is_constant() for x in constants):
             return link
         return (
             motion.key,
             link.forward,
             link.parent.is_ground,
-            np.concatenate([np.array(ca.DM(x)).ravel() for x in given]).tobytes(),
+            np.concatenate([np.array(ca.DM(x)).ravel() for x in constants]).tobytes(),
         )
 
-    def _first_sweep(self, link: Link, parent: Motion, z: SX, ż: SX) -> list[SX]:
-        """A body's motion, its hinge, and (I, p)."""
+    def _first_pass(self, link: Link, parent: Motion, z: SX, ż: SX) -> list[SX]:
+        """Return a body's motion, its hinge, and (I, p)."""
         place = self.recursion.places[link.body]
         here, hinge = move(link, place, self.recursion.reference, parent, z, ż)
         parts = [hinge.motions, hinge.axes, hinge.drift, hinge.turning]
@@ -134,7 +136,7 @@ class RecursiveTree:
 
 @dataclass(frozen=True)
 class RecursiveElementType:
-    """Bodies whose first sweep is alike."""
+    """Bodies whose expressions in the first pass have the same structure."""
 
     links: list[Link]
     symbols: dict[str, SX]
@@ -143,7 +145,7 @@ class RecursiveElementType:
 
 
 def _matrix(m: SX, h: SX, J: SX) -> SX:
-    """(f, n) = I (u̇, ω̇)."""
+    """Return I in (f, n) = I (u̇, ω̇)."""
     n = h.numel()
     H = ca.vertcat(-h[1], h[0]) if n == 2 else ca.skew(h).T
     return ca.blockcat([[m * SX.eye(n), H], [H.T, J]])

@@ -1,9 +1,9 @@
 """A spanning tree of the bodies, rooted in the ground, and the joints that close its loops.
 
 A joint of the tree costs as many unknowns as it has degrees of freedom (Euler parameters: one more,
-and an equation); a cut joint costs as many equations as it removes degrees of freedom. The tree is
-the one that costs least (Prim's algorithm); among equals the shallow one, since the mass matrix
-couples each joint with all joints between it and the ground. A body that no chain of joints
+and an equation); a cut joint costs as many equations as it removes degrees of freedom. The tree has
+minimal cost (Prim's algorithm); among trees of equal cost the shallow one is chosen, since the mass
+matrix couples each joint with all joints between it and the ground. A body that no chain of joints
 connects to the ground is connected by a joint that leaves it free.
 """
 
@@ -26,7 +26,7 @@ from .joints import motion_of
 
 @dataclass(frozen=True)
 class Link:
-    """Place of a body in the tree: below its parent by a joint, or free of all (no joint, and the
+    """Position of a body in the tree: below its parent by a joint, or free (no joint, and the
     ground as parent).
     """
 
@@ -36,7 +36,7 @@ class Link:
 
     @property
     def forward(self) -> bool:
-        """Whether the joint leads from the parent to the body as it was written."""
+        """Whether the joint leads from the parent to the body in the order of its definition."""
         return self.joint is None or self.joint.bodies[0] is self.parent
 
 
@@ -62,15 +62,15 @@ class SpanningTree:
         return depths
 
     def carrier(self, bodies: Iterable[Body]) -> Body:
-        """The last common ancestor of these bodies, which may be one of them; the ground if there is
-        no other.
+        """Return the last common ancestor of the bodies, which may be one of them; the ground if
+        there is no other.
         """
         paths = [self.path(body) for body in bodies]
         common = set.intersection(*[set(path) for path in paths])
         return next(body for body in paths[0] if body in common)
 
     def path(self, body: Body) -> list[Body]:
-        """From a body to the ground, both included."""
+        """Return the path from a body to the ground, both included."""
         path = [body]
         while not path[-1].is_ground:
             path.append(self.link_of[path[-1]].parent)
@@ -83,8 +83,8 @@ class SpanningTree:
 
     @property
     def unknowns(self) -> int:
-        """Relative coordinates, and equations of cut joints and drivers; those of joints without a
-        relative motion count as one.
+        """Number of relative coordinates, and equations of cut joints and drivers; joints without a
+        relative motion count as one equation.
         """
         most = 3 if self.model.dimension == 2 else 6
         closures = [1 if j.motion is None else most - j.motion.dofs for j in self.cuts]
@@ -92,12 +92,12 @@ class SpanningTree:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is no closed loop, and nothing is driven."""
+        """Whether there is no closed loop and no driver."""
         return not self.cuts and not self.model.drivers
 
 
 def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
-    """The tree of a model; joints named in `cut` are not part of it."""
+    """Determine the tree of a model; joints named in `cut` are not part of it."""
     cut = tuple(cut)
     for name in cut:
         if name not in model.joints:
@@ -122,7 +122,7 @@ def spanning_tree(model: ModelData, cut: Iterable[str] = ()) -> SpanningTree:
         if not root.is_ground:
             links.append(Link(_rigid(root, model), model.ground, None))
             depth[root] = 1
-        # a number of its own keeps what is equal in order
+        # a unique number keeps entries of equal cost in order
         queue = [
             (cost, depth[root], k, next(numbers), joint, root) for cost, k, joint in joints_of[root]
         ]
@@ -153,6 +153,6 @@ def _rigid(body: Body, model: ModelData) -> RigidBody:
 
 
 def _cost(motion: RelativeMotion, dimension: int) -> int:
-    """Unknowns and equations of a joint in the tree, less the equations where it is cut."""
+    """Return unknowns and equations of a joint in the tree, less the equations where it is cut."""
     coordinates, lengths = len(motion.names), int(motion.has_euler_parameters)
     return coordinates + lengths - ((3 if dimension == 2 else 6) - motion.dofs)

@@ -1,9 +1,9 @@
-"""Angles that count turns, as relative coordinates know them.
+"""Angles that count turns, as functions of relative coordinates.
 
 The angle of a joint in the tree is its coordinate, that of a planar body the sum along its path.
-Coordinates are assembled in (−π, π], and made to include the turns of angles that are given. So a
-sum is the angle where that is given; a single coordinate also where it is not, unless it takes the
-turns of another one.
+Coordinates are assembled in (−π, π], and extended by the turns of prescribed angles. So a sum
+equals the angle where that is prescribed; a single coordinate also where it is not, unless it takes
+the turns of another one.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .recursion import Recursion
 
 
 class TreeAngles:
-    """The angles of some bodies and joints.
+    """The angles of given bodies and joints.
 
     Attributes:
-        known: those that follow from joint coordinates, by name.
-        missing: names of those that need a coordinate of their own.
+        known: angles that follow from joint coordinates, by name.
+        missing: names of angles that need an additional coordinate.
     """
 
     def __init__(self, recursion: Recursion, names: Sequence[str]):
@@ -43,44 +43,46 @@ class TreeAngles:
                 self.missing.append(name)
 
     def turn_of(self, turn: Turn, own: OwnCoordinates) -> SX | None:
-        """A given angle without jumps, where turns matter."""
-        known = (angle for given, angle, _ in self._given_sums if given is turn)
-        return next(known, own.turn_of(turn))
+        """Return a prescribed angle as a continuous function, where turns matter."""
+        matching = (angle for given, angle, _ in self._given_sums if given is turn)
+        return next(matching, own.turn_of(turn))
 
     def given_turns(self, q: SX, own: OwnCoordinates) -> GivenTurns:
-        """Turns of all angles that are given."""
+        """Return the turns of all prescribed angles."""
         pairs = [(angle, at) for _, angle, at in self._given_sums]
         pairs += [(a.θ, a.given) for a in own.angles.values() if a.given is not None]
-        angles, given = zip(*pairs, strict=True) if pairs else ((), ())
-        return GivenTurns(q, self._model.parameter_set.vector, angles, given)
+        angles, prescribed = zip(*pairs, strict=True) if pairs else ((), ())
+        return GivenTurns(q, self._model.parameter_set.vector, angles, prescribed)
 
     def _sums_of_given(self) -> list[tuple[Turn, SX, SX]]:
-        """Angles that are given as sums of coordinates, nearest to the root first."""
+        """Return prescribed angles as sums of coordinates, nearest to the root first."""
         sums = [(turn, self._sum(turn), at) for turn, at in self.given.turns]
-        given = [(turn, angle, at) for turn, angle, at in sums if angle is not None]
+        prescribed = [(turn, angle, at) for turn, angle, at in sums if angle is not None]
         targets = GivenTurns(
             self._recursion.q,
             self._model.parameter_set.vector,
-            tuple(angle for _, angle, _ in given),
-            tuple(at for _, _, at in given),
+            tuple(angle for _, angle, _ in prescribed),
+            tuple(at for _, _, at in prescribed),
         ).targets
-        return [x for _, x in sorted(zip(targets, given, strict=True), key=lambda pair: pair[0])]
+        return [
+            x for _, x in sorted(zip(targets, prescribed, strict=True), key=lambda pair: pair[0])
+        ]
 
     @cached_property
     def _shifted(self) -> set[int]:
-        """Hashes of coordinates that take the turns of sums of several ones."""
+        """Hashes of coordinates that take the turns of sums of several coordinates."""
         sums = tuple(angle for _, angle, _ in self._given_sums if _coordinate(angle) is None)
         q = self._recursion.q
         targets = GivenTurns(q, self._model.parameter_set.vector, sums, sums).targets
         return {q[k].element_hash() for k, _ in targets}
 
     def _single(self, angle: SX) -> bool:
-        """Whether an angle is one coordinate, or its opposite, and in (−π, π] at the start."""
+        """Whether an angle is ± one coordinate, and initially in (−π, π]."""
         coordinate = _coordinate(angle)
         return coordinate is not None and coordinate.element_hash() not in self._shifted
 
     def _sum(self, turn: Turn) -> SX | None:
-        """An angle as a sum of joint coordinates; None where it is none."""
+        """Return an angle as a sum of joint coordinates; None where it is not such a sum."""
         recursion, tree = self._recursion, self._recursion.tree
         for body in turn.bodies:
             link = tree.link_of.get(body)
@@ -101,7 +103,7 @@ class TreeAngles:
         return self._linear(total)
 
     def _linear(self, angle: SX | None) -> SX | None:
-        """The same where it is a sum of coordinates, each added or subtracted."""
+        """Return the angle if it is a sum of coordinates with coefficients ±1; None otherwise."""
         if angle is None:
             return None
         signs = ca.jacobian(angle, self._recursion.q)
@@ -111,5 +113,5 @@ class TreeAngles:
 
 
 def _coordinate(angle: SX) -> SX | None:
-    """The only coordinate that an angle is, or is the opposite of."""
+    """Return the coordinate that equals an angle or its opposite; None if there is none."""
     return next((x for x in (angle, -angle) if x.is_symbolic()), None)
