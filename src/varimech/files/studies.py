@@ -13,13 +13,13 @@ from .measured_data import DataEntry
 from .objective_fields import Bound, ObjectiveEntry
 
 Constants = dict[StrictStr, Any]
-"""Of an integrator, formulation or coordinates."""
-MEASURED = tuple(kind for kind, what in OUTPUTS.items() if not what.spatial_only)
+"""Constants of an integrator, formulation or coordinates."""
+MEASURED = tuple(kind for kind, definition in OUTPUTS.items() if not definition.spatial_only)
 Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-type]
 
 
 class Solving(ft.Strict):
-    """Options of runs; those that are left out are chosen."""
+    """Options of runs; those that are omitted are chosen automatically."""
 
     duration: ft.Number | None = Field(None, description="s")
     step: ft.Number | None = Field(None, description="Equal time steps, s.")
@@ -66,14 +66,14 @@ class SensitivityStudy(Solving):
 
 
 class Correlation(ft.Strict):
-    """How two parameters hang together."""
+    """Correlation of two parameters."""
 
     between: ft.Pair
     value: Annotated[StrictFloat | StrictInt, Field(ge=-1, le=1)]
 
 
 class UncertaintyStudy(Solving):
-    """Distributions of objectives that follow from those of the parameters."""
+    """Distributions of objectives that result from those of the parameters."""
 
     method: Literal["moments", "monte-carlo"] = Field(
         "moments", description="By derivatives, or by many runs."
@@ -97,7 +97,7 @@ class UncertaintyStudy(Solving):
 
 
 class FailureLimit(ft.Strict):
-    """Values of an objective at which the mechanism fails; those of a path at any time."""
+    """Values of an objective at which the mechanism fails; for a path, at any time."""
 
     above: ft.Number | None = Field(None, description="It fails at this value and above.")
     below: ft.Number | None = Field(None, description="It fails at this value and below.")
@@ -166,7 +166,7 @@ class FitStudy(Solving):
 
 
 class OfTolerances(Solving):
-    """What studies of statistics over the tolerances share."""
+    """Common options of studies of statistics over the tolerances."""
 
     over: list[ft.Name] | None = Field(
         None, description="Parameters whose nominal values may change."
@@ -226,7 +226,7 @@ class AllocateStudy(OfTolerances):
 
 
 class Studies(ft.Strict):
-    """What is computed of a mechanism, and what reports show."""
+    """Analyses of a mechanism, and contents of reports."""
 
     objectives: dict[ft.Name, ObjectiveEntry] = Field(
         {}, description="Numbers that studies are about."
