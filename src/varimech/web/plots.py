@@ -132,7 +132,7 @@ def curve_plot(
 
 
 def _curve(curve: Curve, rows: np.ndarray, colour: str) -> dict[str, Any]:
-    """A curve at some of its rows, without its places."""
+    """A curve at some of its rows, without its x values."""
     entry: dict[str, Any] = {
         "name": curve.name,
         "y": doubles(np.asarray(curve.y)[rows]),
