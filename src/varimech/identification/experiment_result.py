@@ -23,7 +23,7 @@ TITLES = {
     "A": "sum of relative variances (A)",
 }
 MOST_SHOWN = 12
-"""Choices that the text and the figure show."""
+"""Largest number of choices that the text and the figure show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class Choice:
 
     members: tuple[tuple[str, Mapping[str, float]], ...]
     value: float
-    """Of the criterion; −∞ where parameters are not determined."""
+    """Value of the criterion; −∞ if parameters are not determined."""
     F: np.ndarray
-    """Fisher information with that of the priors."""
+    """Fisher information, including that of the priors."""
 
     @property
     def label(self) -> str:
@@ -62,10 +62,10 @@ class Experiment(Result):
     prior: Prior = field(repr=False)
     choices: tuple[Choice, ...]
     tuned: Mapping[str, float]
-    """Best settings within the bounds; empty where none were tuned."""
+    """Best settings within the bounds; empty if none were tuned."""
     sigmas: Mapping[str, float]
     runs: int
-    """Runs of the mechanism, those of second derivatives included."""
+    """Number of runs of the mechanism, including those for second derivatives."""
     seconds: float
 
     std = Variable("Standard deviation of each parameter, by experiment and parameter.")

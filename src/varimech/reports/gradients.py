@@ -27,9 +27,9 @@ DASHES = ("dash", "dot", "dashdot", "longdash")
 def gradient_section(gradient: Gradient, plots: Plots) -> str:
     """Scaled derivatives, which are comparable, and the unscaled ones."""
     g = gradient
-    given, scaling = g.run.info["parameters"], parameter_scales(g.run)
+    nominal, scaling = g.run.info["parameters"], parameter_scales(g.run)
     values, scales = (
-        np.array([numbers[n] for n in g.parameter_names]) for numbers in (given, scaling)
+        np.array([numbers[n] for n in g.parameter_names]) for numbers in (nominal, scaling)
     )
     names = [
         n if v else f"{n}, by {printed(s)} {u}".rstrip()
