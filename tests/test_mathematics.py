@@ -101,7 +101,7 @@ def test_what_cannot_be_computed_is_refused(call: Callable[[], Any], words: str)
         ),
         (
             lambda s: s.position("tip")["y"],
-            "'height' takes a component by something that is no whole number",
+            "'height' takes a component by an index that is not a whole number",
         ),
         (
             lambda s: s.position("tip") + np.zeros(3),

@@ -53,7 +53,7 @@ def mechanism() -> vm.Mechanism:
     """The mechanism; parameters are both stiffnesses, the crank's length and the slider's mass.
 
     L_crank is geometry only: mass, centre of mass and inertia of the crank stay, and so do its
-    angle and speed at the start.
+    initial angle and speed.
     """
     return o.read_model("spatial_slider_crank")
 

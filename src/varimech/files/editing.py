@@ -200,7 +200,7 @@ def _root(text: str) -> yaml.MappingNode:
     except yaml.YAMLError as error:
         raise ModelError(f"the text is not YAML: {error}") from None
     if not isinstance(root, yaml.MappingNode):
-        raise ModelError("the text is no model file: it has no keys")
+        raise ModelError("the text is not a model file: it has no keys")
     return root
 
 

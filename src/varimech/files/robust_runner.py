@@ -55,7 +55,7 @@ def robust(
     for name, of in statistics.items():
         if not isinstance(of, Statistic):
             remedy = f"state one, such as {{std: {name}}}, under studies.objectives"
-            raise ModelError(f"robust: objective {name!r} is no statistic", remedy=remedy)
+            raise ModelError(f"robust: objective {name!r} is not a statistic", remedy=remedy)
     if not statistics:
         remedy = "state some under studies.objectives, such as {std: force} or {worst: force}"
         raise ModelError("robust: there is no statistic among the objectives", remedy=remedy)

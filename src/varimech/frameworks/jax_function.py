@@ -30,7 +30,7 @@ class JaxFunction:
     `jax.jvp`, `jax.vjp`, `jax.grad`, `jax.jacobian`, `jax.hessian`.
 
     Args:
-        function: what the callbacks call, in NumPy.
+        function: the same function in NumPy, which the callbacks call.
     """
 
     def __init__(self, function: Function):

@@ -50,8 +50,8 @@ class LinearMap:
         """A(r) t.
 
         Args:
-            r: what the map depends on.
-            t: what it is linear in.
+            r: argument on which the map depends.
+            t: argument in which the map is linear.
 
         Returns:
             The image of t.

@@ -35,7 +35,7 @@ SHARE = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """Covariances, and what the data do not determine."""
+    """Covariances, and the parameters that the data do not determine."""
 
     covariance: np.ndarray
     """NaN for undetermined parameters."""

@@ -153,19 +153,19 @@ class Fit(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the fit or its intervals: an impossible χ², outliers, residuals that
+        """Evidence against the fit or its intervals: an impossible χ², outliers, residuals that
         are not random, parameters at bounds.
         """
         return tuple(warnings(self))
 
     @property
     def covariance(self) -> xr.DataArray:
-        """Of the parameters, in their units."""
+        """Covariance matrix of the parameters, in their units."""
         return self._square(self.confidence.covariance, "covariance")
 
     @property
     def correlation(self) -> xr.DataArray:
-        """The same with ones on the diagonal."""
+        """Correlation matrix of the parameters."""
         s = self.standard_errors
         return self._square(self.confidence.covariance / np.outer(s, s), "correlation")
 
@@ -255,7 +255,7 @@ class Fit(Result):
         return draw_fit(self, style)
 
     def posterior(self, **options: Unpack[PosteriorOptions]) -> Posterior:
-        """The posterior distribution of the parameters: what data and prior knowledge leave open.
+        """Compute the posterior distribution of the parameters, given the data and priors.
 
         The noise is normal, with the `sigma` of the measurements, or with one that is estimated
         along with the parameters (with a flat prior of its logarithm).

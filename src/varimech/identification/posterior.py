@@ -160,8 +160,8 @@ class Posterior(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the posterior: chains that have not converged, divergences, and what
-        speaks against the fit.
+        """Evidence against the posterior: chains that have not converged, divergences, and
+        evidence against the fit.
         """
         return tuple(warnings(self))
 
@@ -211,7 +211,7 @@ class Posterior(Result):
         noise: bool = False,
         runs: int = BAND_RUNS,
     ) -> xr.Dataset:
-        """What the posterior predicts over time, from runs with draws of it.
+        """Predict outputs over time, by runs with draws from the posterior.
 
         Args:
             of: name of a measurement, a function of the state, or an expression as text; the

@@ -50,7 +50,7 @@ class Curve:
 
     Args:
         model: the mechanism, for values of parameters.
-        label: what messages call it.
+        label: its name in messages.
         formula: c(u), a column of symbols (m).
         span: first and last parameter.
         closed: whether it goes on after the last parameter as after the first.

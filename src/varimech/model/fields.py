@@ -37,7 +37,7 @@ class Field(ABC, Generic[T]):
     """One argument of an element.
 
     Args:
-        description: what it is, in one sentence, for docstrings, files and pages.
+        description: its meaning in one sentence, for docstrings, files and pages.
         unit: of a number, such as "N/m".
         default: value if it is not given; required without one.
         positional: whether it may be given without its name.
@@ -215,8 +215,8 @@ class Scalar(Field[SX]):
     """A number, a parameter or an expression of parameters.
 
     Args:
-        rule: what it has to be, one of `requirements.RULES`: "positive", "non-negative", …
-        units: units that a quantity may have, where these depend on what the element acts on.
+        rule: the condition that it must satisfy, one of `requirements.RULES`: "positive", "non-negative", …
+        units: units that a quantity may have, if these depend on the object that the element acts on.
     """
 
     annotation = "Number"
@@ -387,7 +387,7 @@ class Motion(Field[Callable[[SX], SX]]):
     """A number, or a function of time that returns one: in Python or as text.
 
     Args:
-        rule: what it has to be at t = 0.
+        rule: the condition that it must satisfy at t = 0.
     """
 
     def __init__(self, description: str, *, unit: str, rule: str | None = None):

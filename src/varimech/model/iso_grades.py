@@ -98,7 +98,7 @@ def grade_named(grade: object, label: str = "grade") -> str:
     whole = isinstance(grade, Integral) and not isinstance(grade, bool)
     match = _NAME.fullmatch(str(grade)) if whole or isinstance(grade, str) else None
     if match is None:
-        problem = "is no grade of ISO 286-1"
+        problem = "is not a grade of ISO 286-1"
         remedy = "take one of '01', 0, 1, …, 18"
         raise ModelError(problem, label=label, value=grade, remedy=remedy)
     return match[1]

@@ -26,7 +26,7 @@ class SignalFunction(StateFunction):
     """A function of the state that may refer to states and signals of later elements.
 
     Args:
-        description: what it is, in one sentence.
+        description: its meaning in one sentence.
         size: "scalar" or "any".
         unit: of its value.
         positional: whether it may be given without its name.

@@ -27,7 +27,7 @@ def surface_of(solid: Solid, numbers: ParameterSet, label: Label) -> Surface:
     """
     if not isinstance(solid, Solid):
         known = ", ".join(f"varimech.{kind}(…)" for kind in KINDS)
-        raise ModelError("is no shape", label=label, value=solid, remedy=f"give {known}")
+        raise ModelError("is not a shape", label=label, value=solid, remedy=f"give {known}")
 
     def size(value: Any, name: str, rule: str | None = "positive", unit: str = "m") -> float:
         shown = Label(label.element, label.field, f"{label.field}: {name}")

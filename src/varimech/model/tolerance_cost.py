@@ -256,7 +256,7 @@ def exponential_cost(a: float, b: float, k: float | str) -> Cost:
 
     Args:
         a: cost of the widest possible tolerance.
-        b: what the finest possible tolerance costs more.
+        b: additional cost of the finest possible tolerance.
         k: rate; per unit of the parameter, or as text, "20 1/mm".
 
     Returns:
@@ -314,7 +314,7 @@ def cost_of(given: object) -> Cost | None:
         return given
     if isinstance(given, str) or callable(given):
         return CostFunction(given)
-    problem = "is no cost"
+    problem = "is not a cost"
     remedy = (
         "give varimech.cost(a, b), varimech.exponential_cost(a, b, k), varimech.grade_cost({…}),"
     )

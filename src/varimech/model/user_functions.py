@@ -32,7 +32,7 @@ CASADI_ERRORS = {
         "take its components, x = p[0], y = p[1]",
     ),
     "SX_get": (
-        "takes a component by something that is no whole number",
+        "takes a component by an index that is not a whole number",
         "they are counted from 0: p[0], p[1]",
     ),
     "ut of bounds": (

@@ -68,7 +68,7 @@ def draw(
     points.
 
     Args:
-        shapes: what to draw.
+        shapes: bodies, springs and dampers.
         frames: for each instant the position of every point (m).
         traces: name of a point → its path, (time, component) (m).
         labels: point → text beside it.

@@ -79,7 +79,7 @@ def read_actuators(e: Equations, actuators: object, weights: object) -> Actuator
         for name in weights:
             if name not in valid_names:
                 raise ModelError(
-                    "is no actuator here", element="actuation", field="weights", value=name
+                    "is not one of the actuators", element="actuation", field="weights", value=name
                 )
     return Actuators(tuple(names), tuple(units), ca.horzcat(*columns), np.array(own))
 

@@ -103,7 +103,7 @@ class Gradient(Derivatives):
 
     @cached_property
     def history(self) -> xr.Dataset:
-        """ψ and dψ/dρ over time: what they would be if the run ended then."""
+        """ψ and dψ/dρ over time: their values if the run ended at each time."""
         import xarray as xr
 
         unknown = self.time.size - len(self.gradient_history)
@@ -132,7 +132,8 @@ class Gradient(Derivatives):
         sizes: ArrayLike = 0.0,
         progress: bool | None = None,
     ) -> Certificate:
-        """How many digits of the gradient at the end of the run can be trusted, and why no more.
+        """Determine how many digits of the gradient at the end of the run can be trusted, and
+        what limits them.
 
         Recompute the gradient with every available method (direct, adjoint, complex step, a sweep
         of central differences) and with refined steps, and check the motion for chaos, singular

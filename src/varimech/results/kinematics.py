@@ -112,7 +112,7 @@ class Kinematics(KinematicOutputs):
             (input[, parameter]), rad, from 0 (locked) to π/2.
 
         Raises:
-            ModelError: for an unknown joint, or a body that is no bar where no point is named.
+            ModelError: for an unknown joint, or a body that is not a bar if no point is given.
         """
         model = self.live.equations.model
         if joint not in model.joints:
@@ -129,7 +129,7 @@ class Kinematics(KinematicOutputs):
             others = [p for p in point.body.spine if p != point.name]
             if len(others) != 1 or point.body.is_ground:
                 raise ModelError(
-                    f"body {point.body.name!r} is no bar with an end at joint {joint!r}",
+                    f"body {point.body.name!r} is not a bar with an end at joint {joint!r}",
                     element="transmission_angle",
                     remedy=f"name the point that it extends to, {which}=…",
                 )
@@ -203,7 +203,7 @@ class Kinematics(KinematicOutputs):
             A figure.
 
         Raises:
-            ModelError: for rows that there are not.
+            ModelError: for rows that do not exist.
         """
         chosen = [rows] if isinstance(rows, int) else list(rows)
         if not chosen or any(not -len(self.values) <= k < len(self.values) for k in chosen):

@@ -101,7 +101,7 @@ class LinearModel(Result):
         return S[:n, :n], S[:n, n:], S[n:, :n], S[n:, n:]
 
     def to_scipy(self) -> StateSpace:
-        """The same for SciPy.
+        """The model as a state space of SciPy.
 
         Returns:
             `scipy.signal.StateSpace`.
@@ -128,7 +128,7 @@ class LinearModel(Result):
             last dimension.
 
         Raises:
-            ModelError: for frequencies that are no finite numbers, or one of an undamped mode.
+            ModelError: for frequencies that are not finite, and for that of an undamped mode.
         """
         import xarray as xr
 

@@ -72,7 +72,7 @@ class Margins:
                 not vary.
 
         Returns:
-            The deviations, and what each parameter contributes; NaN for infinite margins.
+            The deviations, and the contribution of each parameter; NaN for infinite margins.
 
         Raises:
             ModelError: without derivatives, for unknown names, if no parameter varies, and for what is

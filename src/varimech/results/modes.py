@@ -185,7 +185,7 @@ class Modes(Result):
             A figure.
 
         Raises:
-            ModelError: for a mode that there is not, or that moves no point.
+            ModelError: for a mode that does not exist, or that moves no point.
         """
         from .mode_drawing import ModeDrawing
 

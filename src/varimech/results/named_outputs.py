@@ -134,7 +134,7 @@ class NamedOutputs(Result):
     def angle(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Angle of a planar body or of a joint, without jumps.
 
-        It begins with the value given at the start, or else with one in (−π, π]. Whole turns
+        It begins with the given initial value, or else with a value in (−π, π]. Whole turns
         between two
         stored results follow from the rates at both: store often enough that these hardly change.
 

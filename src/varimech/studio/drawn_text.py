@@ -120,7 +120,9 @@ class DrawnText:
     def node(self, end: End) -> Node | None:
         """The point at an end of a stroke, which may be new to the page."""
         if not isinstance(end, Mapping) or not {"node", "at"} & set(end):
-            raise ModelError(f"{end!r} is no end of a stroke", remedy="give a node, or a place at")
+            raise ModelError(
+                f"{end!r} is not an end of a stroke", remedy="give a node, or a place at"
+            )
         if "node" in end:
             return self.named(str(end["node"]))
         place = place_of(end["at"])

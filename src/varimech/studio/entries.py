@@ -42,7 +42,7 @@ def place_of(pair: Iterable[Any]) -> Place:
     """Two coordinates (m) that a page has sent."""
     x, y = (float(c) for c in pair)
     if not (math.isfinite(x) and math.isfinite(y)):
-        raise ModelError(f"({x}, {y}) is no place", remedy="give two finite numbers in m")
+        raise ModelError(f"({x}, {y}) is not a position", remedy="give two finite numbers in m")
     return x, y
 
 

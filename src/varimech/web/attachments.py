@@ -50,7 +50,7 @@ def attachments(run: Run, figures: Sequence[dict[str, Any]]) -> dict[str, object
 def figures_of(
     plan: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Figures with the numbers of their points, their radii and how far they reach.
+    """Figures with the indices of their points, their radii and their extents.
 
     Args:
         plan: `Run.drawing_plan`.
