@@ -463,7 +463,7 @@ MALFORMED = {
         "varimech: 2\nname: x\n",
         1,
         "varimech",
-        "2 is not a version of the format that is known here, which is 1",
+        "2 is not a supported version of the format, which is 1",
     ),
     "no version": ("name: x\n", 1, "varimech", "is missing"),
     "not a model": ("just a text\n", 1, "", "is not a model file"),

@@ -216,7 +216,7 @@ def test_a_text_with_mistakes_keeps_the_values_of_the_last_design(session: Sessi
 
 def test_a_text_with_mistakes_is_not_kept(session: Session) -> None:
     session.edit(CRANK.replace("mass: 0.8", "mas: 0.8"))
-    with pytest.raises(ModelError, match="mend"):
+    with pytest.raises(ModelError, match="correct"):
         session.keep("A")
     session.edit(CRANK.replace("mass: 0.8", "mass: 0.9"))
     assert session.problem is None and session.state()["kept"] == []

@@ -84,20 +84,22 @@ class StartEntry(Strict):
     """
 
     angle: dict[Name, Number] = Field(
-        {}, description="Of planar bodies or of joints that turn, rad."
+        {}, description="Angles of planar bodies or of joints that turn, rad."
     )
-    displacement: dict[Name, Number] = Field({}, description="Of joints that slide, m.")
-    distance: list[DistanceStart] = Field([], description="Between two points.")
+    displacement: dict[Name, Number] = Field(
+        {}, description="Displacements of joints that slide, m."
+    )
+    distance: list[DistanceStart] = Field([], description="Distances between two points.")
     position: dict[Name, Place] = Field(
-        {}, description="Of points, m; null leaves a component open."
+        {}, description="Positions of points, m; null leaves a component free."
     )
     orientation: dict[Name, Matrix] = Field(
-        {}, description="Of spatial bodies: a matrix, or rotation([…], angle)."
+        {}, description="Orientations of spatial bodies: a matrix, or rotation([…], angle)."
     )
     speed: dict[Name, Anything] = Field({}, description="Rates of any of these, by the same name.")
     near: dict[Name, Anything] = Field(
         {},
-        description="Rough angles, orientations or positions that choose between ways to assemble.",
+        description="Rough angles, orientations or positions that select an assembly configuration.",
     )
 
     def keywords(self) -> dict[str, Any]:
@@ -118,7 +120,7 @@ class Document(Strict):
     kinds: ClassVar[dict[str, dict[str, type[Entry]]]] = {}
     """Sections with entries of several kinds → key → entry."""
     varimech: Literal[1] = Field(description="Version of this format: 1.")
-    name: StrictStr = Field(description="Of the mechanism.")
+    name: StrictStr = Field(description="Name of the mechanism.")
     dimension: Literal[2, 3] | None = Field(
         None, description="2 (planar) or 3 (spatial); that of gravity if not given."
     )
@@ -127,7 +129,7 @@ class Document(Strict):
     )
     parameters: dict[Name, ParameterOf] = Field({}, description="Named numbers that may change.")
     tables: dict[Name, TableEntry] = Field(
-        {}, description="Functions by tables, which expressions call by their names."
+        {}, description="Tabulated functions, which expressions call by name."
     )
     ground: Points = Field({}, description="Points of the ground, m.")
     bodies: dict[Name, Entry] = Field({}, description="Bars, beams and rigid bodies.")
@@ -142,10 +144,11 @@ class Document(Strict):
         {}, description="Springs, dampers, forces and torques, contacts and friction."
     )
     drivers: dict[Name, Entry] = Field({}, description="Imposed motions.")
-    events: dict[Name, Entry] = Field({}, description="What happens where a function vanishes.")
+    events: dict[Name, Entry] = Field({}, description="Events where functions vanish.")
     start: StartEntry | None = None
     studies: Studies = Field(
-        default_factory=lambda: Studies.model_validate({}), description="What is computed, and how."
+        default_factory=lambda: Studies.model_validate({}),
+        description="Analyses and their settings.",
     )
 
 

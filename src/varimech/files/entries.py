@@ -91,9 +91,9 @@ class TableEntry(Strict):
     x: Row | None = Field(None, description="Arguments, increasing.")
     y: Row | None = Field(None, description="Values; second arguments if z is given.")
     z: Rows | None = Field(None, description="Values in two variables, a row for each x.")
-    kind: Literal[get_args(Kind)] = Field("linear", description="How it is interpolated.")  # type: ignore[valid-type]
+    kind: Literal[get_args(Kind)] = Field("linear", description="Interpolation method.")  # type: ignore[valid-type]
     outside: Literal[get_args(Outside)] | list[Literal[get_args(Outside)]] = Field(  # type: ignore[valid-type]
-        "linear", description="What it is outside of its range; a pair in two variables."
+        "linear", description="Extrapolation outside of its range; a pair in two variables."
     )
     ends: Literal[get_args(Ends)] | None = Field(  # type: ignore[valid-type]
         None, description="Conditions of a cubic spline at its ends; not-a-knot if not given."
@@ -101,7 +101,7 @@ class TableEntry(Strict):
     columns: list[StrictStr | StrictInt] | None = Field(
         None, description="Two columns of the file, by name or by number from 0."
     )
-    units: list[StrictStr] | None = Field(None, description="Of x, y and z, if not SI.")
+    units: list[StrictStr] | None = Field(None, description="Units of x, y and z, if not SI.")
 
     def arguments(self, folder: Path) -> dict[str, Any]:
         """Arguments of `Mechanism.table`, with paths relative to a folder."""

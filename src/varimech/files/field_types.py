@@ -219,13 +219,15 @@ class SolidEntry(Strict):
     box: Vector | None = Field(None, description="Sides along x, y and z (m).")
     cylinder: Two | None = Field(None, description="[radius, length] (m), along z.")
     extrusion: Matrix | None = Field(None, description="Corners [x, y] of an outline (m).")
-    thickness: Number | None = Field(None, description="Of an extrusion, along z (m).")
+    thickness: Number | None = Field(None, description="Thickness of an extrusion, along z (m).")
     mesh: str | None = Field(
         None, description="File: STL, OBJ, PLY or glTF (.glb); from the folder of the model file."
     )
-    scale: Number | None = Field(None, description="Of a mesh: metres per unit of its file.")
+    scale: Number | None = Field(None, description="Scale of a mesh: metres per unit of its file.")
     at: Vector | None = Field(None, description="Centre, or origin, in the frame of the body (m).")
-    rotation: Matrix | None = Field(None, description="From its axes to those of the body.")
+    rotation: Matrix | None = Field(
+        None, description="Rotation from its axes to those of the body."
+    )
 
     def solid(self, folder: Path) -> Solid:
         """Build the shape of the model; paths of meshes are relative to `folder`."""

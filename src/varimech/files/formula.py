@@ -99,7 +99,7 @@ def _combined(operation: int, parts: list[Piece], label: str) -> Piece:
         return f"{_held(a, SUM)} {_COMPARED[operation]} {_held(b, SUM)}", SUM - 1
     rule = _RULES.get(operation)
     if rule is None:
-        problem = ": its expression has an operation that texts have no word for"
+        problem = ": its expression has an operation that texts cannot express"
         raise ModelError(problem, label=label, remedy="write it as a text, in Python too")
     return rule(a, b)
 

@@ -24,18 +24,18 @@ Plain = list[StrictFloat | StrictInt]
 class DataEntry(ft.Strict):
     """Measured samples of an expression of the state."""
 
-    value: StrictStr = Field(description="What was measured, an expression of the state.")
+    value: StrictStr = Field(description="Measured quantity, an expression of the state.")
     file: StrictStr | None = Field(
         None, description="A CSV file, by its path from the folder of the model file."
     )
     columns: list[StrictStr | StrictInt] | None = Field(
         None,
-        description="Of times and values in the file, by name or by number from 0; the first two if"
+        description="Columns of times and values in the file, by name or by number from 0; the first two if"
         " not given.",
     )
     times: Plain | None = Field(None, description="Times of the samples, instead of a file.")
     values: Plain | None = Field(None, description="Values at these times.")
-    units: list[StrictStr] | None = Field(None, description="Of times and values, if not SI.")
+    units: list[StrictStr] | None = Field(None, description="Units of times and values, if not SI.")
     sigma: ft.Number | None = Field(
         None, description="Standard deviation of the noise; estimated from residuals if not given."
     )

@@ -133,7 +133,7 @@ class ObjectiveEntry(ft.Strict):
     growth_rate: Place | None = Field(None, description="Largest growth rate of small motions.")
     frequency: Place | None = Field(None, description="Frequency (Hz) of a mode.")
     damping_ratio: Place | None = Field(None, description="Least damping ratio of a mode.")
-    near: ft.Number | None = Field(None, description="Frequency (Hz) of the mode that counts.")
+    near: ft.Number | None = Field(None, description="Approximate frequency (Hz) of the mode.")
     critical_speed: ft.Name | None = Field(
         None, description="Parameter: its value at which the largest growth rate passes zero."
     )
@@ -156,7 +156,8 @@ class ObjectiveEntry(ft.Strict):
         None, description="Mean plus sigma standard deviations: {worst: force, sigma: 3}."
     )
     sigma: ft.Finite | None = Field(
-        None, description="Of worst; 3 if not given, negative for the lower side."
+        None,
+        description="Number of standard deviations of worst; 3 if not given, negative for the lower side.",
     )
     probability: dict[ft.Name, Bound] | None = Field(
         None,
@@ -196,7 +197,7 @@ class ObjectiveEntry(ft.Strict):
         if wrong := [key for key in statistic if key not in allowed]:
             raise ModelError(
                 f"{wrong[0]} does not go with {kind}, a statistic over the tolerances",
-                remedy="an objective has one statistic; unit and event belong to what it is of",
+                remedy="an objective has one statistic; unit and event belong to its objective",
             )
         if self.probability is not None:
             if not self.probability:

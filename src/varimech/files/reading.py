@@ -172,7 +172,7 @@ def _explained(problem: Any, where: Where) -> tuple[str, str | None]:
         (value,) = value  # expand `P: revolute`
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
     if kind == "literal_error" and where == ("varimech",):
-        return f"{shown} is not a version of the format that is known here, which is 1", None
+        return f"{shown} is not a supported version of the format, which is 1", None
     if kind == "literal_error" and (near := _near(str(value), _options(_reached(loc)[1]))):
         return f"{shown}: did you mean {near!r}?", None
     if kind == "value_error":

@@ -100,7 +100,7 @@ def read_yaml(path: Path) -> SourceMap:
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     except UnicodeDecodeError:
-        raise FileError("is not text in UTF-8; save it so", path) from None
+        raise FileError("is not UTF-8 text; save it as UTF-8", path) from None
     return parse_yaml(text, path)
 
 
@@ -165,7 +165,7 @@ class _Builder:
             self._documents += 1
             if self._documents > 1:
                 raise self._refused(
-                    line, "has a second document after ---; write it to a file of its own"
+                    line, "has a second document after ---; write it to a separate file"
                 )
         elif kind in ("MappingStartEvent", "SequenceStartEvent"):
             self._check_tag(event, line)
@@ -181,7 +181,8 @@ class _Builder:
         elif kind == "AliasEvent":
             if event.anchor not in self._anchors:
                 raise self._refused(
-                    line, f"*{event.anchor} repeats what contains it, or is not said before"
+                    line,
+                    f"*{event.anchor} refers to an entry that contains it, or is not defined before",
                 )
             self._enter(line)
             self._put(*self._anchors[event.anchor], None, line)

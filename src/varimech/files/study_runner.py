@@ -457,7 +457,7 @@ def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit 
     except Interrupted:
         raise
     except KeyboardInterrupt:
-        raise Interrupted("stopped before the posterior was known", fitted) from None
+        raise Interrupted("stopped before the posterior was computed", fitted) from None
     except VarimechError as error:
         error.result = fitted
         raise

@@ -30,7 +30,7 @@ class CostEntry(ft.Strict):
     b: ft.Number | None = Field(
         None, description="Factor of 1/t^power, such as 0.2 mm; or of the exponential function."
     )
-    power: ft.Positive | None = Field(None, description="Of t; 1 if not given.")
+    power: ft.Positive | None = Field(None, description="Exponent of t; 1 if not given.")
     k: ft.Number | None = Field(None, description="Rate of the exponential function: 20 1/mm.")
     grades: dict[StrictInt | StrictStr, Plain] | None = Field(
         None, description="Cost of each grade, such as {6: 12, 7: 8}."
@@ -64,7 +64,7 @@ class ToleranceEntry(ft.Strict):
     at_least: ft.Number | None = Field(None, description="Finest tolerance that can be made.")
     at_most: ft.Number | None = Field(None, description="Widest tolerance that is allowed.")
     cost: CostEntry | StrictStr | None = Field(
-        None, description="What it costs; or an expression of t, such as 2 + 1e-4/t."
+        None, description="Its cost; or an expression of t, such as 2 + 1e-4/t."
     )
 
     def made(self) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _of_joint(model: ModelData, name: str) -> ScalarOutput:
             element="kinematics",
             field="driver",
             value=name,
-            remedy="add the driver that is meant, such as m.drive_angle or m.drive_coordinate, and"
+            remedy="add the intended driver, such as m.drive_angle or m.drive_coordinate, and"
             " name it",
         )
     output = slide if turn is None else turn
@@ -111,7 +111,7 @@ def kinematic_model(
     for force in model.forces.values():
         if force.velocity_rows:
             raise ModelError(
-                f"{force.name!r} constrains velocities, and leaves positions open",
+                f"{force.name!r} constrains velocities, but not positions",
                 element="kinematics",
                 remedy="leave it out, or simulate",
             )

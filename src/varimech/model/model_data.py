@@ -174,7 +174,7 @@ class ModelData:
         named = self.find_body(beam)
         if not isinstance(named, Beam):
             raise ModelError(
-                f"{named.name!r} is a rigid body; only beams have forces and moments inside",
+                f"{named.name!r} is a rigid body; only beams have internal forces and moments",
                 value=named.name,
             )
         if number is None:
@@ -203,7 +203,7 @@ class ModelData:
         ):
             body = self.find_body(object_or_name)
             if isinstance(body, Beam):
-                problem = f"beam {body.name!r} turns by other angles at other places"
+                problem = f"beam {body.name!r} has a rotation that varies along its length"
                 remedy = f"name one of its points, such as {body.nodes[-1].label!r}"
                 raise ModelError(problem, element=user, remedy=remedy)
             return body

@@ -454,7 +454,7 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
             )
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(
-            f"bounds ({lower}, {upper}) leave no room",
+            f"bounds ({lower}, {upper}) are empty",
             element=f"parameter {name!r}",
             remedy="give lower < upper",
         )

@@ -349,7 +349,7 @@ class ParameterSet:
                 and not of_one_kind(parameter.unit, unit)
             ):
                 problem = f"= parameter {parameter.name!r}, which is in {parameter.unit}"
-                raise ModelError(problem, label=label, remedy=f"what belongs here is in {unit}")
+                raise ModelError(problem, label=label, remedy=f"expected a value in {unit}")
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
         """Refuse symbols that are neither parameters of this mechanism nor among `also` (see

@@ -40,7 +40,7 @@ CASADI_ERRORS = {
         "they are counted from 0, and there are two in the plane, three in space",
     ),
     "imension": (
-        "combines vectors or matrices whose sizes do not go together",
+        "combines vectors or matrices whose sizes do not match",
         "varimech.dot is the scalar product",
     ),
     "Wrong number or type of arguments": (

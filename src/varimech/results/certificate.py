@@ -271,7 +271,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
                     exact if self.differentiated == against else by_method.get(self.differentiated)
                 )
                 if repeated is None or repeated[o, p] != own:
-                    errors["the gradient in question"] = own - value
+                    errors["the certified gradient"] = own - value
                 steps = f"error by the {self.refinement.what}"
                 errors[steps] = float(self.errors[1, o, p] - self.errors[0, o, p])
                 levels += [Level(objective, name, abs(e) / size) for name, e in errors.items()]

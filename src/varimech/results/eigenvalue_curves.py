@@ -144,7 +144,9 @@ class EigenvalueCurves(Result):
                 " eigenvalues do not continue those before"
             )
         if not self.steady:
-            notes.append("the linear equations change along the motion: these are of one instant")
+            notes.append(
+                "the linear equations change along the motion: these hold at one instant only"
+            )
         return notes
 
     @property

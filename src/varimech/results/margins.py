@@ -89,7 +89,7 @@ class Margins:
         σ = np.array([_deviation(name, by_name.get(name)) for name in self.parameter_names])
         if not σ.any():
             raise ModelError(
-                "vary with no parameter",
+                "do not vary with any parameter",
                 element="margins",
                 remedy='give distributions={"name": varimech.Tolerance(…)}, or to the parameters',
             )

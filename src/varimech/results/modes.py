@@ -251,7 +251,7 @@ class Modes(Result):
 
         if self._coordinates is None:
             raise ModelError(
-                "these modes were read from a file, and know no equations",
+                "these modes were read from a file, and have no equations",
                 element="motion",
                 remedy="compute them anew with m.modes(…); draw and animate do without",
             )
@@ -274,7 +274,9 @@ class Modes(Result):
             for group in self.repeated
         ]
         if not self.steady:
-            notes.append("the linear equations change along the motion: these are of one instant")
+            notes.append(
+                "the linear equations change along the motion: these hold at one instant only"
+            )
         title = f"Modes of {self.mechanism!r}, {self.at}, t = {self.time:g} s"
         head = ["mode", "growth rate (1/s)", "frequency (Hz)", "damping ratio"]
         return Description(title, tables=[(head, rows), *self._derivative_table()], notes=notes)

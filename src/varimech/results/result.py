@@ -139,7 +139,7 @@ class Result(Displayed):
         """
         path = Path(path)
         if variables is not None and path.suffix in (".nc", ".json"):
-            problem = f"chooses nothing in a {path.suffix} file, which has all variables"
+            problem = f"has no effect for a {path.suffix} file, which has all variables"
             remedy = "leave it out, or save .csv or .mat"
             raise ModelError(
                 problem, element="save", field="variables", value=variables, remedy=remedy

@@ -238,7 +238,7 @@ class Workspace(Result):
         if bounds.unresolved:
             raise VarimechError(
                 f"workspace of {self.point!r}: {bounds.unresolved}, so that its area is not known",
-                remedy="take more values, count=…, or ranges without that place",
+                remedy="take more values, count=…, or ranges that exclude that position",
             )
         return bounds
 

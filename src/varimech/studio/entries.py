@@ -50,7 +50,8 @@ def known_place(node: Node) -> Place:
     """Position of a node, which must be known."""
     if node.place is None:
         raise ModelError(
-            f"nobody knows where {node.name!r} is", remedy=f"give near: {{{node.name}: [x, y]}}"
+            f"the position of {node.name!r} is unknown",
+            remedy=f"give near: {{{node.name}: [x, y]}}",
         )
     return node.place
 

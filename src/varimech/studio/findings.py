@@ -55,7 +55,7 @@ def drawing(sketch: Sketch) -> dict[str, object]:
 
 def undrawn() -> dict[str, object]:
     """Data for a text with elements that cannot be drawn."""
-    finding = _finding("This text cannot be drawn: mend its mistakes.")
+    finding = _finding("This text cannot be drawn: correct its errors.")
     return {**drawing(Sketch("")), "findings": [finding]}
 
 

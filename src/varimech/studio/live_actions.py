@@ -28,7 +28,7 @@ def pull(
     """
     engine, values = session.engine, session.values
     if engine is None:
-        raise ModelError("the model has mistakes", remedy="mend its text first")
+        raise ModelError("the model has errors", remedy="correct its text first")
     target, goal = _target(**where)
     reached = (
         brought(engine, values, target, over, goal=goal)

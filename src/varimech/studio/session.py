@@ -134,7 +134,7 @@ class Session:
         """
         with self._lock:
             if self.engine is None:
-                raise ModelError("the model has mistakes", remedy="mend its text first")
+                raise ModelError("the model has errors", remedy="correct its text first")
             known_parameters = self.engine.mechanism.data.parameter_set.parameters
             tried = dict(self.tried)
             for name, value in values.items():
@@ -156,7 +156,7 @@ class Session:
             ModelError: for characters that cannot be written to a file.
         """
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise ModelError("the text contains half a character", remedy="remove it")
+            raise ModelError("the text contains half of a surrogate pair", remedy="remove it")
         with self._lock:
             self._commit(text)
 
@@ -177,7 +177,7 @@ class Session:
         """
         with self._lock:
             if self.problem is not None:
-                raise ModelError("the text has mistakes", remedy="mend them before you draw")
+                raise ModelError("the text has errors", remedy="correct them before you draw")
             text = changed(self.text, self._sketch(), stroke, arguments)
             try:
                 self._mechanism(text)
@@ -226,7 +226,7 @@ class Session:
         """
         with self._lock:
             if self.problem is not None:
-                raise ModelError("the text has mistakes", remedy="mend them before you keep it")
+                raise ModelError("the text has errors", remedy="correct them before you keep it")
             self.kept[name] = self.text
             self._link_designs()
             self.revision += 1
@@ -252,7 +252,7 @@ class Session:
         """Begin a long computation for the present text."""
         with self._lock:
             if self.problem is not None:
-                raise ModelError("the model has mistakes", remedy="mend its text first")
+                raise ModelError("the model has errors", remedy="correct its text first")
             self.jobs.start(kind, self._make, self.text, self.path, self.notify)
 
     def look_at(self, **choice: Any) -> None:

@@ -179,7 +179,7 @@ def rename(drawn: DrawnText, kind: str, old: str, new: str) -> None:
         raise ModelError(f"{new!r} is in use already", remedy="choose another name")
     if kind == "body" and old in drawn.section("parameters") and not new.isidentifier():
         remedy = f"use letters, digits and _ only: the parameter {old!r} gets this name, too"
-        raise ModelError(f"{new!r} cannot stand in expressions", remedy=remedy)
+        raise ModelError(f"{new!r} cannot be used in expressions", remedy=remedy)
     point = drawn.named(old).members[0][1] if kind == "point" else None
     drawn.text = renamed(drawn.text, point or old, new, is_point=point is not None)
 
