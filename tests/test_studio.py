@@ -185,7 +185,7 @@ def line_of(part: str) -> str:
 def test_a_session_that_begins_with_mistakes_goes_on_when_they_are_mended() -> None:
     session = Session(vm.Mechanism, CRANK.replace("revolute", "revolut"))
     assert session.engine is None and session.state()["parameters"] == []
-    with pytest.raises(ModelError, match="has mistakes"):
+    with pytest.raises(ModelError, match="has errors"):
         session.set_values({"crank": 0.1}, final=True)
     session.edit(CRANK)
     assert session.engine is not None and session.problem is None

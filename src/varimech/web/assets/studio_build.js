@@ -75,7 +75,7 @@ export class Build {
     const { drawing, problem } = state;
     if (this.on && !drawing) this.link.send("drawing", { on: true }); // another page has stopped drawing, or the server was restarted
     if (!drawing) return;
-    if (problem) return this.list([{ message: `The text has a mistake: ${problem.message}` }]); // the drawing is kept
+    if (problem) return this.list([{ message: `The text has an error: ${problem.message}` }]); // the drawing is kept
     this.board.setData(drawing);
     if (!this.fitted && this.on) {
       this.fitted = true;
