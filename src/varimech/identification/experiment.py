@@ -130,14 +130,14 @@ class _Search:
     @all_or_nothing()
     def candidates(self, settings: Sequence[Mapping[str, float]]) -> list[Candidate]:
         """All sensors under each setting."""
-        found: list[Candidate] = []
+        all_candidates: list[Candidate] = []
         label, shown = f"{self.simulation.name}: experiments", self.simulation.progress
         with progress_bar(label, len(settings), shown) as report:
             for k, setting in enumerate(settings):
                 information = self.information(setting)
-                found += [Candidate(n, setting, F) for n, F in information.items()]
+                all_candidates += [Candidate(n, setting, F) for n, F in information.items()]
                 report(k + 1)
-        return found
+        return all_candidates
 
     def information(self, setting: Mapping[str, float]) -> dict[str, np.ndarray]:
         """Fisher information of each sensor under a setting."""

@@ -102,11 +102,11 @@ class Experiment(Result):
     @property
     def settings(self) -> tuple[dict[str, float], ...]:
         """Settings of the best experiment, to be passed on to `simulate`."""
-        found: list[dict[str, float]] = []
+        distinct: list[dict[str, float]] = []
         for _, setting in self.best.members:
-            if dict(setting) not in found:
-                found.append(dict(setting))
-        return tuple(found)
+            if dict(setting) not in distinct:
+                distinct.append(dict(setting))
+        return tuple(distinct)
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -170,7 +170,7 @@ class Experiment(Result):
             [label, *map(float, row)]
             for label, row in zip(frame.index, frame.to_numpy(), strict=True)
         ]
-        what = TITLES.get(self.criterion.kind, f"variance of {self.narrow!r}")
+        criterion_text = TITLES.get(self.criterion.kind, f"variance of {self.narrow!r}")
         notes = []
         if self.tuned:
             best = ", ".join(f"{n} = {number(x, 6)}" for n, x in self.tuned.items())
@@ -181,7 +181,7 @@ class Experiment(Result):
         if not self.prior.flat.all():
             notes.append("with the information of the priors")
         return Description(
-            f"Experiments with {self.label!r}, by the {what}",
+            f"Experiments with {self.label!r}, by the {criterion_text}",
             summary=[f"{self.runs} runs, {self.seconds:.2g} s"],
             tables=[(["experiment", "efficiency", *units], rows)],
             notes=notes,

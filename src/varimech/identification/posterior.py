@@ -69,7 +69,7 @@ class Posterior(Result):
     mean = Variable("Means, by parameter.")
     std = Variable("Standard deviations, by parameter.")
     covariance = Variable("Covariance, by parameter and parameter2.")
-    correlation = Variable("The same with ones on the diagonal.")
+    correlation = Variable("Correlation, by parameter and parameter2.")
     samples = Variable("Draws, by chain, draw and parameter.")
     _dims = ("parameter",)
 

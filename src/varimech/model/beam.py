@@ -99,7 +99,7 @@ class Beam(Body):
         """Unstressed length ℓ of segment k (m)."""
         if self.shape.straight:
             return self.natural_length / self.segments
-        return self._shrinking * self.shape.segment_length(k)
+        return self._unstressed_ratio * self.shape.segment_length(k)
 
     def stretching_force(self, frame: Frame, k: int) -> SX:
         """Force (N) along segment k, counted from 0, due to its stretch; tension is positive."""
@@ -161,7 +161,7 @@ class Beam(Body):
             return SX(0)
         places = self.shape.places
         a = places[1] - places[0] if at_start else places[-2] - places[-1]
-        c = wedge(self.shape.tangent(at_start), a) * self._shrinking
+        c = wedge(self.shape.tangent(at_start), a) * self._unstressed_ratio
         return c if self.dimension == 2 else ca.norm_2(c)
 
     def fastest_vibration(self) -> SX:
@@ -176,7 +176,7 @@ class Beam(Body):
         return ca.sqrt(stretching + bending)
 
     @property
-    def _shrinking(self) -> SX:
+    def _unstressed_ratio(self) -> SX:
         """Ratio of unstressed length to length at t = 0."""
         return self.natural_length / self.shape.length
 
@@ -184,7 +184,7 @@ class Beam(Body):
         """c₀: signed in the plane, a magnitude in space; zero where the shape is straight."""
         if not self.shape.bent[k]:
             return SX(0)
-        c = wedge(*self.shape.segments_at(k)) * self._shrinking**2
+        c = wedge(*self.shape.segments_at(k)) * self._unstressed_ratio**2
         return c if self.dimension == 2 else ca.norm_2(c)
 
     def _bending_stiffness(self, k: int) -> SX:

@@ -107,7 +107,7 @@ def kinematic_model(
             remedy="make them rigid bars, or use equilibrium or simulate",
         )
     bare = model.frozen()
-    bare.forces = {name: f for name, f in model.forces.items() if _states_positions(f)}
+    bare.forces = {name: f for name, f in model.forces.items() if _constrains_positions(f)}
     for force in model.forces.values():
         if force.velocity_rows:
             raise ModelError(
@@ -137,7 +137,7 @@ def _moved(u: SX, rate: SX, acceleration: SX, t: SX) -> SX:
     return u + rate * t + acceleration * t**2 / 2
 
 
-def _states_positions(force: ForceLaw) -> bool:
+def _constrains_positions(force: ForceLaw) -> bool:
     """Whether it imposes position constraints, or owns coordinates that occur in such constraints."""
     return type(force).constraints is not ForceLaw.constraints
 

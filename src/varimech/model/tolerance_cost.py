@@ -172,17 +172,17 @@ class GradeCost(Cost):
     @property
     def range(self) -> tuple[float, float]:
         """From the finest to the coarsest grade."""
-        self._check_known()
+        self._check_has_widths()
         return self.widths[0], self.widths[-1]
 
     @cached_property
     def _interpolant(self) -> PchipInterpolator:
         from scipy.interpolate import PchipInterpolator
 
-        self._check_known()
+        self._check_has_widths()
         return PchipInterpolator([math.log(t) for t in self.widths], [c for _, c in self.costs])
 
-    def _check_known(self) -> None:
+    def _check_has_widths(self) -> None:
         if not self.widths:
             problem = "its grades have no tolerances before it belongs to a parameter"
             raise ModelError(problem, element="grade_cost", remedy="give it to m.tolerance")

@@ -60,7 +60,9 @@ class Campbell(EigenvalueCurves):
         λ = self.branches.eigenvalues
         shown = λ.imag > OSCILLATES * np.abs(λ).max(initial=0.0)
         kept = np.flatnonzero(shown.any(axis=0))
-        variables = self._curves(kept) | self._met("critical", tuple(c for _, c in self.places))
+        variables = self._curves(kept) | self._crossing_variables(
+            "critical", tuple(c for _, c in self.places)
+        )
         orders = np.array([order for order, _ in self.places])
         variables["critical_order"] = ("critical", orders)
         data = xr.Dataset(variables, coords=self._coords(kept))

@@ -115,7 +115,7 @@ class EigenvalueCurves(Result):
             "frequency_derivative": ((*dims, "parameter"), λ_.imag / turn),
         }
 
-    def _met(self, name: str, places: tuple[Crossing, ...]) -> dict[str, Any]:
+    def _crossing_variables(self, name: str, places: tuple[Crossing, ...]) -> dict[str, Any]:
         """Values at which branches satisfy a condition. The derivatives with respect to the varied
         parameter, which takes these values, are zero.
         """

@@ -40,7 +40,7 @@ class RootLocus(EigenvalueCurves):
         import xarray as xr
 
         every = np.arange(self.branches.eigenvalues.shape[1])
-        met = self._met("crossing", self.places)
+        met = self._crossing_variables("crossing", self.places)
         return xr.Dataset({**self._curves(every), **met}, coords=self._coords(every))
 
     @property

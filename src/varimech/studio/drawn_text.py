@@ -14,7 +14,7 @@ from typing import Any
 from ..core.errors import ModelError, unknown_name
 from ..core.units import si_value, split_quantity
 from ..files.editing import scalars, with_entry, with_scalar, with_value, without_entry
-from .entries import bounded, known_place, mapping, place_of, revolute, row
+from .entries import bounded, mapping, place_of, position_of_node, revolute, row
 from .sketch import GROUND, Member, Node, Place, Sketch
 
 SAME_PLACE = 1e-6
@@ -127,7 +127,7 @@ class DrawnText:
             return self.named(str(end["node"]))
         place = place_of(end["at"])
         nodes = [n for n in self.sketch.nodes.values() if n.place is not None]
-        here = [n for n in nodes if math.dist(known_place(n), place) < SAME_PLACE]
+        here = [n for n in nodes if math.dist(position_of_node(n), place) < SAME_PLACE]
         return min(here, key=lambda n: n.fixed, default=None)
 
     def named(self, name: str) -> Node:
@@ -139,7 +139,7 @@ class DrawnText:
     def seen(self, end: End) -> Place:
         """Position of an end of a stroke."""
         node = self.node(end)
-        return place_of(end["at"]) if node is None else known_place(node)
+        return place_of(end["at"]) if node is None else position_of_node(node)
 
     def letter(self, besides: Iterable[str] = ()) -> str:
         """Return an unused name for a point: A, B, …, Z, A1, …"""
@@ -155,14 +155,16 @@ class DrawnText:
 
     def angle(self, bar: str) -> float:
         """Angle of a bar in the drawing (rad)."""
-        (x0, y0), (x1, y1) = (known_place(self.sketch.nodes[n]) for n in self.sketch.links[bar])
+        (x0, y0), (x1, y1) = (
+            position_of_node(self.sketch.nodes[n]) for n in self.sketch.links[bar]
+        )
         return math.atan2(y1 - y0, x1 - x0)
 
     def local(self, body: str, place: Place) -> Place:
         """Position in the frame of a link: along it from its first end, and perpendicular to it."""
         if body not in self.sketch.links:
             raise unknown_name("link", body, self.sketch.links)
-        x0, y0 = known_place(self.sketch.nodes[self.sketch.links[body][0]])
+        x0, y0 = position_of_node(self.sketch.nodes[self.sketch.links[body][0]])
         angle, dx, dy = self.angle(body), place[0] - x0, place[1] - y0
         c, s = math.cos(angle), math.sin(angle)
         return c * dx + s * dy, c * dy - s * dx

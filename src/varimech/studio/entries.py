@@ -46,7 +46,7 @@ def place_of(pair: Iterable[Any]) -> Place:
     return x, y
 
 
-def known_place(node: Node) -> Place:
+def position_of_node(node: Node) -> Place:
     """Position of a node, which must be known."""
     if node.place is None:
         raise ModelError(

@@ -10,7 +10,7 @@ import re
 
 from ..files.editing import quoted, shortest, with_value, without_entry
 from .drawn_text import DrawnText
-from .entries import known_place, mapping, place_of, row
+from .entries import mapping, place_of, position_of_node, row
 from .mobility import mobility
 from .sketch import Sketch
 
@@ -70,6 +70,6 @@ def _turned(drawn: DrawnText, sketch: Sketch) -> str:
 def _slid(drawn: DrawnText, name: str) -> float:
     """Displacement of a prismatic joint (m)."""
     joint = next(j for j in drawn.sketch.joints if j.name == name)
-    (x0, y0), (x1, y1) = (known_place(drawn.sketch.node_of(end)) for end in joint.ends)
+    (x0, y0), (x1, y1) = (position_of_node(drawn.sketch.node_of(end)) for end in joint.ends)
     x, y = place_of(joint.entry["axis"])
     return ((x1 - x0) * x + (y1 - y0) * y) / math.hypot(x, y)

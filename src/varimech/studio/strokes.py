@@ -9,7 +9,7 @@ from ..core.errors import ModelError, unknown_name
 from ..core.units import split_quantity
 from ..files.editing import quoted, shortest, with_value
 from .drawn_text import DrawnText, End
-from .entries import is_number, known_place, place_of, row
+from .entries import is_number, place_of, position_of_node, row
 from .renaming import renamed
 from .sketch import GROUND, Place
 
@@ -26,8 +26,8 @@ def ground(drawn: DrawnText, end: End) -> None:
         drawn.ground_point(place_of(end["at"]))
     elif not node.fixed:
         name = node.members[0][1]
-        drawn.add(GROUND, name, row(known_place(node)))
-        drawn.places[GROUND, name] = known_place(node)
+        drawn.add(GROUND, name, row(position_of_node(node)))
+        drawn.places[GROUND, name] = position_of_node(node)
         drawn.join(node, GROUND)
 
 
@@ -35,7 +35,7 @@ def link(drawn: DrawnText, begin: End, end: End) -> None:
     """Add a bar between two positions; at a point it is joined to the bodies there."""
     nodes = [drawn.node(e) for e in (begin, end)]
     places = [
-        place_of(e["at"]) if n is None else known_place(n)
+        place_of(e["at"]) if n is None else position_of_node(n)
         for e, n in zip((begin, end), nodes, strict=True)
     ]
     length = math.dist(*places)
@@ -64,7 +64,7 @@ def slider(drawn: DrawnText, end: End, axis: Iterable[float] = (1.0, 0.0)) -> No
     node = drawn.node(end)
     if node is not None and node.fixed:
         raise ModelError(f"{node.name!r} is fixed", remedy="put the slider at a moving point")
-    place = place_of(end["at"]) if node is None else known_place(node)
+    place = place_of(end["at"]) if node is None else position_of_node(node)
     body = drawn.numbered("S", drawn.sketch.bodies)
     point = drawn.letter() if node is None else node.members[0][1]
     points = f"{{{quoted(point)}: [0, 0]}}"
@@ -123,7 +123,7 @@ def carry(drawn: DrawnText, body: str, to: Iterable[Iterable[float]]) -> None:
     if body not in drawn.sketch.links:
         raise unknown_name("link", body, drawn.sketch.links)
     begin, end = (place_of(place) for place in to)
-    from_ = known_place(drawn.sketch.nodes[drawn.sketch.links[body][0]])
+    from_ = position_of_node(drawn.sketch.nodes[drawn.sketch.links[body][0]])
     turn = math.atan2(end[1] - begin[1], end[0] - begin[0]) - drawn.angle(body)
     c, s = math.cos(turn), math.sin(turn)
 
@@ -132,7 +132,9 @@ def carry(drawn: DrawnText, body: str, to: Iterable[Iterable[float]]) -> None:
         return begin[0] + c * x - s * y, begin[1] + s * x + c * y
 
     nodes = {drawn.sketch.node_of((body, p)).name for p in drawn.sketch.points[body]}
-    _moved(drawn, {n: carried(known_place(drawn.sketch.nodes[n])) for n in sorted(nodes)}, body)
+    _moved(
+        drawn, {n: carried(position_of_node(drawn.sketch.nodes[n])) for n in sorted(nodes)}, body
+    )
 
 
 def _moved(drawn: DrawnText, places: Mapping[str, Place], carried: str | None = None) -> None:
