@@ -194,7 +194,7 @@ def test_what_cannot_be_is_refused() -> None:
         ((["motor"],), "'motor'"),
         ((["A", "B"], [1.0]), "must be 2 numbers"),
         ((["A", "B"], [1.0, -1.0]), "weight of 'B' must be a positive number"),
-        ((["A", "B"], {"D": 1.0}), "is no actuator here"),
+        ((["A", "B"], {"D": 1.0}), "is not one of the actuators"),
     ):
         given: Any = arguments
         with pytest.raises(vm.ModelError, match=message):

@@ -159,7 +159,7 @@ ONE_BY_ONE = "needs a point of a rigid body or the ground first, then the end of
         )
         for k in wrong
     ],
-    ("forces in a bar", measured(lambda s: s.axial_force("bar", 0)), ("'bar' is a rigid body; only beams have forces and moments",)),
+    ("forces in a bar", measured(lambda s: s.axial_force("bar", 0)), ("'bar' is a rigid body; only beams have internal forces and moments",)),
     ("forces in nothing", measured(lambda s: s.axial_force("bean", 0)), ("no body is called 'bean'; did you mean 'beam'?",)),
 )  # fmt: skip
 def test_what_beams_cannot_do_in_the_plane(call: Call, words: tuple[str, ...]) -> None:

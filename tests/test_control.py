@@ -539,7 +539,7 @@ def test_deviations_of_margins_take_the_tolerances_of_the_mechanism() -> None:
     half = margins.std({"k": vm.Tolerance(1.5)})
     assert half.phase_margin == pytest.approx(expected / 2, rel=1e-12)
     assert math.isnan(half.gain_margin)  # infinite: the phase never reaches 180°
-    with pytest.raises(vm.ModelError, match="vary with no parameter"):
+    with pytest.raises(vm.ModelError, match="do not vary with any parameter"):
         margins.std({"k": None})
     with pytest.raises(vm.ModelError, match="no parameter of these margins is called 'K'"):
         margins.std({"K": vm.Tolerance(1.0)})

@@ -154,7 +154,7 @@ def test_written_formulas_mean_the_same(text: str) -> None:
 
 def test_a_formula_without_a_name_is_refused() -> None:
     x = ca.SX.sym("x")
-    with pytest.raises(vm.ModelError, match="no word for"):
+    with pytest.raises(vm.ModelError, match="texts cannot express"):
         formula(ca.erf(x), {"x": x}, "body 'b': mass")
 
 

@@ -463,7 +463,7 @@ MALFORMED = {
         "varimech: 2\nname: x\n",
         1,
         "varimech",
-        "2 is not a version of the format that is known here, which is 1",
+        "2 is not a supported version of the format, which is 1",
     ),
     "no version": ("name: x\n", 1, "varimech", "is missing"),
     "not a model": ("just a text\n", 1, "", "is not a model file"),
@@ -698,7 +698,7 @@ HOSTILE = {
         HEAD + "bodies: {b: {mass: '[1, 2][1e400]', inertia: 1}}\n",
         "indices start at 0",
     ),
-    "recursive alias": ("varimech: 1\nname: &n [*n]\n", "repeats what contains it"),
+    "recursive alias": ("varimech: 1\nname: &n [*n]\n", "refers to an entry that contains it"),
     "a thousand million laughs": (LAUGHS, "entries, aliases written out"),
     "deep nesting": ("a: " + "[" * 100_000, "is nested more than 40 deep"),
     "deep mappings": (
@@ -732,7 +732,7 @@ def test_large_files_are_refused_unread(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read: No such file"):
         vm.Mechanism.from_file(tmp_path / "none.yaml")
     (tmp_path / "latin.yaml").write_bytes("name: größe".encode("latin-1"))
-    with pytest.raises(FileError, match="is not text in UTF-8"):
+    with pytest.raises(FileError, match="is not UTF-8 text"):
         vm.Mechanism.from_file(tmp_path / "latin.yaml")
 
 

@@ -70,12 +70,12 @@ def check_says(call: Call, says: str) -> None:
     (
         "a mass for a length",
         lambda m: m.bar("link", "S", "T", length=m.parameters["load"], mass=1.0),
-        "bar 'link': length = parameter 'load', which is in kg; what belongs here is in m",
+        "bar 'link': length = parameter 'load', which is in kg; expected a value in m",
     ),
     (
         "the same in text",
         lambda m: m.bar("link", "S", "T", length="load", mass=1.0),
-        "bar 'link': length = parameter 'load', which is in kg; what belongs here is in m",
+        "bar 'link': length = parameter 'load', which is in kg; expected a value in m",
     ),
     (
         "a value for a run",
@@ -350,7 +350,7 @@ STARTER = Path(vm.__file__).parent / "files" / "starter.yaml"
         (
             ("length: rod", "length: stiffness"),
             25,
-            "length = parameter 'stiffness', which is in N/m; what belongs here is in m",
+            "length = parameter 'stiffness', which is in N/m; expected a value in m",
         ),
         (("length: rod", "length: rod + 3 mmm"), 25, "'mmm' is not a unit that can be used"),
         (

@@ -29,22 +29,22 @@ def simulated(
     truth: np.ndarray,
     seed: int,
     *,
-    known: bool,
+    sigma_given: bool,
     lower: np.ndarray = -FREE,
     upper: np.ndarray = FREE,
     noise: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray, Confidence]:
     """Least squares of J x = J truth + noise within bounds, by SciPy: parameters, residuals, and
-    what is known of them.
+    their covariance.
     """
     data = J @ truth + noise * np.random.default_rng(seed).standard_normal(COUNT)
     x = lsq_linear(J, data, (lower, upper), method="bvls").x
     r = J @ x - data
-    return x, r, confidence(J, r, SIZES, float(np.linalg.norm(data)), known=known)
+    return x, r, confidence(J, r, SIZES, float(np.linalg.norm(data)), sigma_given=sigma_given)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_intervals_cover(known: bool) -> None:
+@pytest.mark.parametrize("sigma_given", [True, False])
+def test_intervals_cover(sigma_given: bool) -> None:
     """95 % intervals hold each parameter in 95 % of 1,000 simulated fits: within three standard
     deviations of that count.
     """
@@ -52,8 +52,8 @@ def test_intervals_cover(known: bool) -> None:
 
     truth, hits = np.array([1.0, -2.0, 0.5]), np.zeros(3)
     for seed in range(RUNS):
-        x, _, linear = simulated(truth, seed, known=known)
-        factor = t.ppf(0.975, linear.freedom) if linear.estimated else norm.ppf(0.975)
+        x, _, linear = simulated(truth, seed, sigma_given=sigma_given)
+        factor = t.ppf(0.975, linear.dof) if linear.estimated else norm.ppf(0.975)
         low, high = intervals(x, linear, factor, np.zeros(3, dtype=int), -FREE, FREE)
         hits += (low <= truth) & (truth <= high)
     assert hits / RUNS == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / RUNS))
@@ -67,7 +67,7 @@ def test_intervals_at_bounds_cover(distance: float) -> None:
     truth, upper = np.array([1.0, -2.0, 0.5]), np.array([np.inf, np.inf, 0.5 + distance])
     hits, at = np.zeros(3), 0
     for seed in range(RUNS):
-        x, _, linear = simulated(truth, seed, known=True, upper=upper)
+        x, _, linear = simulated(truth, seed, sigma_given=True, upper=upper)
         sides = at_bounds(x, -FREE, upper, SIZES)
         low, high = intervals(x, linear, 1.959964, sides, -FREE, upper)
         hits += (low <= truth) & (truth <= high)
@@ -82,7 +82,7 @@ def test_one_sided_intervals_end_where_the_likelihood_ratio_says() -> None:
     1.96² at the end of the interval.
     """
     truth, upper = np.array([1.0, -2.0, 0.5]), np.array([np.inf, np.inf, 0.35])
-    x, r, linear = simulated(truth, 3, known=True, upper=upper)
+    x, r, linear = simulated(truth, 3, sigma_given=True, upper=upper)
     sides = at_bounds(x, -FREE, upper, SIZES)
     low, high = intervals(x, linear, 1.959964, sides, -FREE, upper)
     assert sides[2] == 1 and high[2] == 0.35
@@ -95,34 +95,34 @@ def test_one_sided_intervals_end_where_the_likelihood_ratio_says() -> None:
 def test_probabilities_of_good_fits_are_uniform() -> None:
     truth, p, correlated = np.array([1.0, -2.0, 0.5]), [], 0
     for seed in range(RUNS):
-        _, r, linear = simulated(truth, seed, known=True)
-        p.append(goodness(r, linear, known=True).p_value)
+        _, r, linear = simulated(truth, seed, sigma_given=True)
+        p.append(goodness(r, linear, sigma_given=True).p_value)
         correlated += serial_correlation(r) is not None
     assert kstest(p, "uniform").pvalue > 0.01
     assert correlated <= 0.001 * RUNS + 3 * np.sqrt(0.001 * RUNS)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_hardly_any_good_fit_has_outliers(known: bool) -> None:
+@pytest.mark.parametrize("sigma_given", [True, False])
+def test_hardly_any_good_fit_has_outliers(sigma_given: bool) -> None:
     """At most 1 % of them, within three standard deviations of the count."""
     marked = 0
     for seed in range(FEWER):
-        _, r, linear = simulated(np.ones(3), seed, known=known)
-        marked += int(standardised(r, linear, known=known)[1].any())
+        _, r, linear = simulated(np.ones(3), seed, sigma_given=sigma_given)
+        marked += int(standardised(r, linear, sigma_given=sigma_given)[1].any())
     assert marked <= 0.01 * FEWER + 3 * np.sqrt(0.01 * FEWER)
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("sigma_given", [True, False])
 @pytest.mark.parametrize("rows", [[4], [4, 17], [0, 11, 24]])
-def test_outliers_are_found_and_hide_no_others(known: bool, rows: list[int]) -> None:
+def test_outliers_are_found_and_hide_no_others(sigma_given: bool, rows: list[int]) -> None:
     missed = 0
     for seed in range(200):
         data = J @ np.ones(3) + np.random.default_rng(seed).standard_normal(COUNT)
         data[rows] += 15 * np.array([1, -1, 1])[: len(rows)]
         r = J @ np.linalg.lstsq(J, data, rcond=None)[0] - data
-        linear = confidence(J, r, SIZES, 1.0, known=known)
+        linear = confidence(J, r, SIZES, 1.0, sigma_given=sigma_given)
         missed += not set(rows) <= set(
-            np.flatnonzero(standardised(r, linear, known=known)[1]).tolist()
+            np.flatnonzero(standardised(r, linear, sigma_given=sigma_given)[1]).tolist()
         )
     assert missed <= 10
 

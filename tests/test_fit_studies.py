@@ -142,7 +142,7 @@ def test_pages_read_no_data_outside_the_folder(file: Path, tmp_path: Path) -> No
     session = Session(vm.Mechanism, PENDULUM, file)
     session.edit(PENDULUM.replace("file: swing.csv", "file: ../secret.csv"))
     assert session.problem is not None and "outside the folder" in str(session.problem["message"])
-    with pytest.raises(vm.ModelError, match="mistakes"):
+    with pytest.raises(vm.ModelError, match="errors"):
         session.start_job("fit")
     outside = PENDULUM.replace("file: swing.csv", f"file: {tmp_path.parent / 'x.csv'}")
     assert Session(vm.Mechanism, outside, file).problem is None  # the opened file itself names it

@@ -249,7 +249,7 @@ def test_masses_change_nothing() -> None:
         (lambda m: m.kinematics("crank", [1.0]).position("P", wrt="a"), "not differentiated"),
         (lambda m: m.kinematics("crank", [1.0]).measure(lambda s: s.effort("A")), "no forces"),
         (lambda m: m.kinematics("crank", [1.0]).measure(lambda s: s.energy), "no forces"),
-        (lambda m: m.kinematics("crank", [1.0]).transmission_angle("A"), "is no bar"),
+        (lambda m: m.kinematics("crank", [1.0]).transmission_angle("A"), "is not a bar"),
         (lambda m: m.kinematics("crank", [1.0]).speed_ratio(), "needs one output"),
     ],
 )

@@ -97,15 +97,15 @@ def test_what_cannot_be_computed_is_refused(call: Callable[[], Any], words: str)
         (lambda s: sum(s.position("tip")), "'height' takes a vector apart by iterating over it"),
         (
             lambda s: np.dot(s.position("tip"), [1, 0]),
-            "'height' combines vectors or matrices whose sizes do not go together",
+            "'height' combines vectors or matrices whose sizes do not match",
         ),
         (
             lambda s: s.position("tip")["y"],
-            "'height' takes a component by something that is no whole number",
+            "'height' takes a component by an index that is not a whole number",
         ),
         (
             lambda s: s.position("tip") + np.zeros(3),
-            "'height' combines vectors or matrices whose sizes do not go together",
+            "'height' combines vectors or matrices whose sizes do not match",
         ),
         (lambda s: ca.sin(WORD), "'height' computes with something that is neither a number"),
         (

@@ -45,7 +45,7 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
             r"nominal value 0.9 of 'a' is outside its bounds \(1, 2\)",
         ),
         ({"over": ["a"], "bounds": {"a": (1, 2)}, "start": {"a": 3}}, "start value 3"),
-        ({"over": ["a"], "bounds": {"a": (2, 1)}}, "leave no room"),
+        ({"over": ["a"], "bounds": {"a": (2, 1)}}, "are empty"),
         ({"over": ["a"], "bounds": {"b": (0, 1)}}, "over= does not"),
         ({"over": ["a"], "start": {"z": 1}}, "'z'"),
         ({"over": ["a"], "starts": 3}, "'a' has none; give bounds="),

@@ -144,7 +144,7 @@ def test_studies_without_what_they_need_say_what_to_give() -> None:
     m = read()
     with pytest.raises(vm.ModelError, match=r"over belongs to an optimisation.*minimize"):
         m.study("robust", over=["a"])
-    with pytest.raises(vm.ModelError, match=r"'reach' is no statistic.*\{std: reach\}"):
+    with pytest.raises(vm.ModelError, match=r"'reach' is not a statistic.*\{std: reach\}"):
         m.study("robust", objectives=["reach"])
     with pytest.raises(vm.ModelError, match=r"no target.*studies\.allocate\.constraints"):
         m.study("allocate", constraints={})

@@ -143,7 +143,7 @@ def test_meshes_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("shape", "match"),
     [
-        ("box", "is no shape"),
+        ("box", "is not a shape"),
         (vm.box((1, 2)), "three sides"),
         (vm.box((1, 2, -3)), "must be positive"),
         (vm.cylinder(0.1, 0), "must be positive"),

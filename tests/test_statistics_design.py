@@ -348,7 +348,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ),
     ("must be a pair", lambda: optimum(["± a"], bounds={"± a": 0.1})),
     ("numbers, or None", lambda: optimum(["± a"], bounds={"± a": (0.1, math.nan)})),
-    ("leave no room", lambda: optimum(["± a"], bounds={"± a": (1.0, 0.1)})),
+    ("are empty", lambda: optimum(["± a"], bounds={"± a": (1.0, 0.1)})),
     (
         "start = inf is not a finite number",
         lambda: optimum(["± a"], bounds={"± a": (0.1, None)}, start={"± a": math.inf}),

@@ -185,7 +185,7 @@ def line_of(part: str) -> str:
 def test_a_session_that_begins_with_mistakes_goes_on_when_they_are_mended() -> None:
     session = Session(vm.Mechanism, CRANK.replace("revolute", "revolut"))
     assert session.engine is None and session.state()["parameters"] == []
-    with pytest.raises(ModelError, match="has mistakes"):
+    with pytest.raises(ModelError, match="has errors"):
         session.set_values({"crank": 0.1}, final=True)
     session.edit(CRANK)
     assert session.engine is not None and session.problem is None
@@ -216,7 +216,7 @@ def test_a_text_with_mistakes_keeps_the_values_of_the_last_design(session: Sessi
 
 def test_a_text_with_mistakes_is_not_kept(session: Session) -> None:
     session.edit(CRANK.replace("mass: 0.8", "mas: 0.8"))
-    with pytest.raises(ModelError, match="mend"):
+    with pytest.raises(ModelError, match="correct"):
         session.keep("A")
     session.edit(CRANK.replace("mass: 0.8", "mass: 0.9"))
     assert session.problem is None and session.state()["kept"] == []

@@ -277,7 +277,7 @@ def test_strokes_that_make_no_sense_are_refused(four_bar: Session) -> None:
             four_bar.draw(stroke, **arguments)
     assert four_bar.text == before
     four_bar.edit("bodies: [")
-    with pytest.raises(ModelError, match="mistakes"):
+    with pytest.raises(ModelError, match="errors"):
         four_bar.draw("ground", end=at(1, 1))
 
 

@@ -203,8 +203,8 @@ BAD: dict[str, tuple[Callable[[vm.Mechanism], object], str]] = {
         lambda m: m.tolerance("L", "IT8", at_most="IT12", cost=vm.grade_cost({6: 12, 9: 4})),
         r"at_most = 0.00015 is outside the tolerances with a cost",
     ),
-    "no such grade": (lambda m: m.tolerance("L", "IT19"), r"'IT19' is no grade of ISO 286-1"),
-    "cost of no grade": (lambda m: vm.grade_cost({6: 2, 20: 1}), r"20 is no grade of ISO 286-1"),
+    "no such grade": (lambda m: m.tolerance("L", "IT19"), r"'IT19' is not a grade of ISO 286-1"),
+    "cost of no grade": (lambda m: vm.grade_cost({6: 2, 20: 1}), r"20 is not a grade of ISO 286-1"),
     "grade of no length": (lambda m: m.tolerance("k", "IT7"), r"parameter 'k'.*unit is N/m"),
     "cost by grades of no length": (
         lambda m: m.tolerance("k", 0.1, cost=vm.grade_cost({6: 2, 7: 1})),
@@ -235,7 +235,7 @@ BAD: dict[str, tuple[Callable[[vm.Mechanism], object], str]] = {
         lambda m: m.tolerance("L", cost=vm.cost(1, "0.2 mm", power=0.5)),
         r"power of 0.5 is a number, not a text",
     ),
-    "no cost at all": (lambda m: m.tolerance("L", cost=3.0), r"cost = 3.0 is no cost; give"),  # type: ignore[arg-type]
+    "no cost at all": (lambda m: m.tolerance("L", cost=3.0), r"cost = 3.0 is not a cost; give"),  # type: ignore[arg-type]
     "function of Python": (
         lambda m: m.tolerance("L", cost=lambda t: max(t, 1.0)),
         r"cost cannot be computed",
@@ -312,7 +312,7 @@ WRONG_KEYS = (
     ("b: 0.2 mm", "b: 0.2 kg", r"a.yaml:\d+: parameters.L.tolerance.*wrong dimension"),
     ("a: 1, ", "", r"a cost has a and b \(and power\)"),
     ("at_most", "at_mots", r"a.yaml:\d+: parameters.L.tolerance.at_mots: .*'at_most'"),
-    ("at_most: 1 mm", "at_most: IT27", r"a.yaml:\d+: .*'IT27' is no grade"),
+    ("at_most: 1 mm", "at_most: IT27", r"a.yaml:\d+: .*'IT27' is not a grade"),
 )
 
 

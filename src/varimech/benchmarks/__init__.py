@@ -2,9 +2,9 @@
 interface only.
 
 Each benchmark is one file with `mechanism(…)`, its solver settings `SETTINGS` and a function
-`run(settings) → Outcome`. Its mechanism is stated once: in `models/`, or in Python where it has
-arguments or follows from formulas. Names and titles are listed here, so that listing them imports no
-benchmark.
+`run(settings) → Outcome`. Its mechanism is defined once: in `models/`, or in Python if it has
+arguments or follows from formulas. Names and titles are listed here, so that listing them imports
+no benchmark.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Outcome(Protocol):
 
     @property
     def passed(self) -> bool:
-        """Whether all tolerances are met."""
+        """Whether all errors are within their tolerances."""
         ...
 
     @property
@@ -186,7 +186,7 @@ BENCHMARKS: dict[str, Entry] = {
 
 
 def find_benchmark(name: str) -> Entry:
-    """A benchmark by name.
+    """Return a benchmark by name.
 
     Raises:
         ModelError: for an unknown name.

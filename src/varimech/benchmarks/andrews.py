@@ -148,7 +148,7 @@ def run(settings: Settings = SETTINGS) -> Checked:
 
 
 def angles(run: vm.Run, time: float) -> dict[str, float]:
-    """The relative angles of the test set (rad) at a stored time (s)."""
+    """Relative angles of the test set (rad) at a stored time (s)."""
     row = row_at(run, time)
     of = {
         body: float(run.angle(body).to_numpy()[row])

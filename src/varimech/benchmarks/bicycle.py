@@ -84,13 +84,13 @@ def mechanism(tap: float = TAP) -> vm.Mechanism:
 
 
 def _inertia(k: str) -> list[list[float]]:
-    """Inertia with z upwards; the references have z downwards."""
+    """Inertia matrix with z upwards; the references have z downwards."""
     xx, xz, yy, zz = (reference.VALUES[f"I_{k}{ij}"] for ij in ("xx", "xz", "yy", "zz"))
     return [[xx, 0, -xz], [0, yy, 0], [-xz, 0, zz]]
 
 
 def objectives() -> dict[str, vm.Objective]:
-    """The lateral position of T at the end."""
+    """Lateral position of T at the end."""
     return {"lean": vm.final("position('T')[1] - position('P')[1]", unit="m")}
 
 
@@ -107,9 +107,9 @@ def critical(
         parameters={**values, "tap": 0.0},
         coordinates=coordinates,
     )
-    found = locus.dataset.isel(crossing=0)
-    slopes = found["crossing_derivative"].sel(parameter=PARAMETERS)
-    return found["crossing_value"].item(), slopes.to_numpy()
+    root = locus.dataset.isel(crossing=0)
+    derivatives = root["crossing_derivative"].sel(parameter=PARAMETERS)
+    return root["crossing_value"].item(), derivatives.to_numpy()
 
 
 def run(settings: o.Settings = SETTINGS) -> o.Checked:
@@ -118,12 +118,14 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     m, checks = mechanism(), []
     for coordinates in ("natural", "rtdyn1"):
         for kind, published in CRITICAL.items():
-            v, slopes = critical(m, kind, coordinates, values)
+            v, derivatives = critical(m, kind, coordinates, values)
             name = f"{kind} speed, {coordinates}"
             checks.append(o.Check(f"{name} (m/s)", v, published, 1e-9 * published))
-            for parameter, slope in zip(PARAMETERS, slopes, strict=True):
+            for parameter, derivative in zip(PARAMETERS, derivatives, strict=True):
                 r = reference.critical_speed_derivative(kind, parameter)
-                checks.append(o.Check(f"∂({name})/∂{parameter} (1/s)", slope, r, 1e-9 * abs(r)))
+                checks.append(
+                    o.Check(f"∂({name})/∂{parameter} (1/s)", derivative, r, 1e-9 * abs(r))
+                )
     motion = m.simulate(DURATION, **o.stored_at(settings, 0.01))
     checks.append(o.check_energy(motion, 1e-9))
     return o.Checked("bicycle", (motion,), tuple(checks), lambda: figures(motion))

@@ -60,7 +60,7 @@ class Bicycle:
     g: complex
 
     def state_matrix(self, v: complex) -> np.ndarray:
-        """A of (φ, δ, φ̇, δ̇) at a speed (m/s)."""
+        """System matrix A of (φ, δ, φ̇, δ̇) at a speed (m/s)."""
         K = self.g * self.K0 + v**2 * self.K2
         lower = -np.linalg.solve(self.M, np.hstack([K, v * self.C1]))
         return np.vstack([np.eye(2, 4, 2), lower])
@@ -83,17 +83,19 @@ class Bicycle:
         ]
 
     def capsize_condition(self, v: complex) -> complex:
-        """The determinant of the stiffness, which vanishes where a real eigenvalue does."""
+        """Determinant of the stiffness, which vanishes where a real eigenvalue vanishes."""
         return self.polynomial(v)[4]
 
     def weave_condition(self, v: complex) -> complex:
-        """Hurwitz' determinant over v², which vanishes where two eigenvalues are imaginary."""
+        """Hurwitz determinant over v², which vanishes where two eigenvalues are imaginary."""
         a, b, c, d, e = self.polynomial(v)
         return (b * c * d - a * d**2 - b**2 * e) / v**2
 
 
 def matrices(values: Mapping[str, complex]) -> Bicycle:
-    """The matrices of a bicycle with some values of the parameters; the others are those of the benchmark."""
+    """Matrices of a bicycle with some parameter values replaced; the others are those of the
+    benchmark.
+    """
     p = {**VALUES, **values}
     w, c, λ = p["w"], p["c"], p["tilt"]
     r_R, m_R, x_B, z_B, m_B = p["r_R"], p["m_R"], p["x_B"], p["z_B"], p["m_B"]
@@ -138,7 +140,7 @@ def matrices(values: Mapping[str, complex]) -> Bicycle:
 
 
 def critical_speed(kind: str) -> float:
-    """Weave or capsize speed (m/s), by the coefficients of the characteristic polynomial."""
+    """Weave or capsize speed (m/s), from the coefficients of the characteristic polynomial."""
     from scipy.optimize import brentq
 
     near = {"weave": (4.0, 5.0), "capsize": (5.5, 6.5)}[kind]
@@ -146,7 +148,7 @@ def critical_speed(kind: str) -> float:
 
 
 def critical_speed_derivative(kind: str, parameter: str) -> float:
-    """∂v/∂ρ = −F_ρ / F_v of the condition F(v, ρ) = 0, both by complex steps."""
+    """∂v/∂ρ = −F_ρ / F_v for the condition F(v, ρ) = 0, both by complex steps."""
     v, h = critical_speed(kind), COMPLEX_STEP
     of_parameter = _condition(kind, v, {parameter: VALUES[parameter] + 1j * h}).imag / h
     return -of_parameter / (_condition(kind, v + 1j * h, {}).imag / h)

@@ -29,7 +29,7 @@ from . import outcome as o
 
 SETTINGS: o.Settings = {"tolerance": 1e-11}
 DURATION, LONG = 2.0, 10.0
-"""s"""
+"""Durations of both runs (s)."""
 HEIGHT, RESTITUTION, G = 0.9, 0.9, 9.81
 FALL = math.sqrt(2 * HEIGHT / G)
 """Duration of the first fall (s)."""
@@ -111,7 +111,8 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     impacts = motion.events["floor"]
     off = float(np.abs(impacts.times - impact_times(len(impacts))).max())
     checks.append(o.Check("largest error of the times of impacts (s)", off, 0.0, 1e-9))
-    # flights lower than the positions are resolved to are left out: their geometric series
+    # impacts of flights below the resolution of positions are missing: their times form a geometric
+    # series
     rest_of_flights = 2 * RESTITUTION * -impacts[-1].before / (G * (1 - RESTITUTION))
     computed, expected = impacts[-1].time + rest_of_flights, accumulation()
     checks.append(o.Check("time of accumulation (s)", computed, expected, 1e-9 * expected))

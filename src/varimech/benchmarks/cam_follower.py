@@ -24,7 +24,7 @@ SETTINGS: o.Settings = {"tolerance": 1e-11}
 ECCENTRICITY, RADIUS, MASS, GRAVITY = 0.01, 0.03, 0.5, 9.81
 """e (m), R (m), m (kg), g (m/s²)."""
 DURATION = 0.05
-"""Of a run to the top (s)."""
+"""Duration of a run to the top (s)."""
 FAST = 35.0
 """Speed at which the follower lifts off (rad/s)."""
 
@@ -36,8 +36,8 @@ def mechanism(
 
     Args:
         speed: ω (rad/s).
-        closure: what keeps the follower on the cam.
-        first: angle of the cam at t = 0 (rad); the default ends at the top.
+        closure: "form" or "force", which keeps the follower on the cam.
+        first: angle of the cam at t = 0 (rad); with the default, the run ends at the top.
     """
     m = vm.Mechanism("cam follower", gravity=(0, -GRAVITY))
     m.parameter("e", ECCENTRICITY, unit="m")
@@ -64,17 +64,17 @@ def objectives() -> dict[str, vm.Objective]:
 
 def _lift_off(m: vm.Mechanism, settings: o.Settings, method: str) -> tuple[float, float]:
     """ω at which the force at the top vanishes, and dω/de, by Newton's method."""
-    speed, slope = 30.0, math.nan
+    speed, derivative = 30.0, math.nan
     for _ in range(6):
         values = {**(settings.get("parameters") or {}), "w": speed}
-        rest = {k: v for k, v in settings.items() if k != "parameters"}
+        options = {k: v for k, v in settings.items() if k != "parameters"}
         g = m.sensitivity(
-            objectives(), ["e", "w"], duration=DURATION, method=method, parameters=values, **rest
+            objectives(), ["e", "w"], duration=DURATION, method=method, parameters=values, **options
         )
         N_e, N_w = (float(x) for x in g.gradient.to_numpy().ravel())
-        slope = -N_e / N_w
+        derivative = -N_e / N_w
         speed -= float(g.values.item()) / N_w
-    return speed, slope
+    return speed, derivative
 
 
 def run(settings: o.Settings = SETTINGS) -> o.Checked:
@@ -82,11 +82,11 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     m, ω = mechanism(), math.sqrt(GRAVITY / ECCENTRICITY)
     checks = []
     for method in ("direct", "adjoint"):
-        speed, slope = _lift_off(m, settings, method)
+        speed, derivative = _lift_off(m, settings, method)
         checks.append(o.Check(f"lift-off speed, {method} (rad/s)", speed, ω, 1e-9 * ω))
         expected = -ω / (2 * ECCENTRICITY)
         checks.append(
-            o.Check(f"dω/de, {method} (rad/(s·m))", slope, expected, 1e-8 * abs(expected))
+            o.Check(f"dω/de, {method} (rad/(s·m))", derivative, expected, 1e-8 * abs(expected))
         )
     slow = mechanism(0.999 * ω, closure="force", first="0.0")
     checks.append(

@@ -27,7 +27,7 @@ from . import outcome as o
 SETTINGS: o.Settings = {"tolerance": 1e-10}
 DURATIONS = {10: 1.0, 100: 0.5}
 DURATION = DURATIONS[10]
-"""Number of bars → s."""
+"""Duration (s) by number of bars."""
 PLACES = {
     10: {"P5": (1.98964059881, -4.55577772313), "P10": (6.24798714243, -6.87879987762)},
     100: {

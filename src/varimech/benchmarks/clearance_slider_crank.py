@@ -26,9 +26,9 @@ SETTINGS: o.Settings = {"tolerance": 1e-11}
 DURATION = 8e-3
 PARAMETERS = ("c", "e", "L_crank")
 IMPACTS = (2.69250275202e-3, 5.60779786807e-3, 7.46563516956e-3)
-"""Times (s)."""
+"""Times of the impacts (s)."""
 FIRST_IMPACT_BY_CLEARANCE = 1.18819553115
-"""s/m"""
+"""Derivative of the first impact time with respect to the clearance (s/m)."""
 FINAL: dict[str, tuple[float, dict[str, float]]] = {
     "x of the slider": (
         0.39119746341,

@@ -98,7 +98,7 @@ class FiveBar:
 
     @property
     def sensitivities(self) -> np.ndarray:
-        """ψ' at the end, one row for each objective."""
+        """ψ' at the end, (objective, parameter)."""
         return self.solution.final_gradient
 
     @property
@@ -131,7 +131,7 @@ class FiveBar:
         return all(c.passed for c in self.checks)
 
     def to_json(self) -> dict[str, Any]:
-        """All figures as plain data."""
+        """All results as plain data."""
         return {
             **summary(
                 "five-bar", self.solution.run.info["method"], self.checks, self.solution.seconds

@@ -1,15 +1,15 @@
 """The five-bar mechanism with a flexible bar: sensitivities to the properties of the beam, and a
-question that a paper left open.
+comparison with the formulas of a paper.
 
 J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico, "Sensitivity analysis
 of flexible multibody systems with nonlinear beams", CILAMCE 2023: bar 12 of the five-bar is a
-rotation-free beam, here as there of two segments, a₀ = 1.0628e-4 m², I = 9.4125e-10 m⁴, E = 206.94
-GPa, ρ = 7829 kg/m³ (1.500 kg, as the rigid bar). Parameters are E, a₀, I, ρ and two lengths:
+rotation-free beam, here and there of two segments, a₀ = 1.0628e-4 m², I = 9.4125e-10 m⁴, E = 206.94
+GPa, ρ = 7829 kg/m³ (1.500 kg, like the rigid bar). Parameters are E, a₀, I, ρ and two lengths:
 
     L0   the unstressed length alone: stretches and stiffnesses change; the mass and the initial
          state do not
-    L    the geometry changes with it: unstressed length, mass, and the initial state, which keeps
-         the angles of bar A1 and of the beam
+    L    the geometry changes with it: unstressed length, mass, and the initial state, in which
+         the angles of bar A1 and of the beam are constant
 
 The paper differentiates the bending force with respect to L0 as if φ = |a × b| changed with L0,
 although it depends on the nodes alone. The force is −α φ ∂φ/∂q with α ∝ L0⁻⁵, so its derivative is
@@ -17,12 +17,12 @@ although it depends on the nodes alone. The force is −α φ ∂φ/∂q with α
 own terms (16, 17) add up to that of α ∝ L0⁻². `formula` selects these variants, too: the nominal
 stiffness is the same, with that power of L0.
 
-Checked after 0.5 s, for this beam and for one a hundred times softer, where the three formulas
+Checked after 0.5 s, for this beam and for one a hundred times softer, for which the three formulas
 differ even in sign: positions of points 1 and 2, and derivatives of x₁ times their parameters. The
 references were computed independently, in minimal coordinates, by complex steps through a scheme of
 order 8 with equal steps. Their errors, estimated by halving the step: positions 1e-13 m,
 derivatives 3e-10 m, that with respect to L0 of the stiff beam 2e-7 m, since it oscillates with
-5,900 rad/s where its unstressed length alone changes
+5,900 rad/s when its unstressed length alone changes
 (`tests/support/flexible_five_bar_reference.py`).
 """
 
@@ -87,7 +87,7 @@ def mechanism(
     formula: str = "exact",
     rigid: bool = False,
 ) -> vm.Mechanism:
-    """The mechanism; `rigid` has a uniform bar of the same mass in place of the beam."""
+    """The mechanism; with `rigid`, a uniform bar of the same mass replaces the beam."""
     m = vm.Mechanism("rigid five-bar" if rigid else "flexible five-bar", gravity=(0, -9.81))
     modulus = m.parameter("E", E, unit="Pa")
     a0 = m.parameter("a0", 1.0628e-4, unit="m²")

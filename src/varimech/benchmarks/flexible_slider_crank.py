@@ -44,7 +44,7 @@ ROD = {
     "inertia": (8e-10, "m⁴"),
     "density": (0.5 / (1e-4 * 0.3), "kg/m³"),
 }
-"""Parameters of the rod beside its length, with their units."""
+"""Parameters of the rod other than its length, with their units."""
 PSI = 0.15529292424975
 PSI_GRADIENT = {
     "E": -3.577134001e-11,
@@ -146,7 +146,7 @@ def figures(solution: vm.Gradient) -> o.Figures:
     nominal, derivatives = r.info["parameters"], solution.gradient_history[:, 0]
     scaled = {p: nominal[p] * derivatives[:, k] for k, p in enumerate(PSI_GRADIENT)}
     # the motion depends on E A, E I and the mass per length: the curves of E and inertia differ
-    # only by stretching, and so do those of density and area
+    # by the stretch only, and so do those of density and area
     shown = {"E": "p = E, inertia", "density": "p = density, area", "L": "p = L"}
     sensitivities = [
         vm.Panel("ψ (m²/s)", [vm.Line("", t, solution.value_history[:, 0])]),
@@ -157,7 +157,7 @@ def figures(solution: vm.Gradient) -> o.Figures:
         trace=("B", MIDDLE),
         title="Flexible slider-crank at 0.5 s, and before",
     )
-    drawing.axes[0].locator_params(axis="y", nbins=3)  # a narrow box
+    drawing.axes[0].locator_params(axis="y", nbins=3)  # the box is narrow
     return {
         "motion": vm.line_figure(panels, title="Spatial slider-crank with a flexible rod"),
         "shapes": vm.line_figure(

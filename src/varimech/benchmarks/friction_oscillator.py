@@ -26,11 +26,11 @@ from . import outcome as o
 SETTINGS: o.Settings = {"tolerance": 1e-12}
 DURATION = 30.0
 START = {"x0": 12.0, "v0": 6.0}
-"""m and m/s."""
+"""Initial position (m) and velocity (m/s)."""
 FRICTION = 1.0
-"""N"""
+"""Friction force (N)."""
 REVERSALS = 7
-"""Number of reversals after which it slides on."""
+"""Number of reversals after which sliding continues."""
 
 
 def mechanism() -> vm.Mechanism:
@@ -65,10 +65,10 @@ def references() -> dict[str, tuple[float, dict[str, float]]]:
     x = (2 * REVERSALS + 1) * F - R
     dx = {"x0": -a / R, "v0": -v0 / R, "F": 2 * REVERSALS + 1 - a / R}
     dφ = {"x0": -v0 / R**2, "v0": a / R**2, "F": -v0 / R**2}
-    rest = DURATION - φ - REVERSALS * math.pi
+    remaining_time = DURATION - φ - REVERSALS * math.pi
     explicit = {"x0": 0.0, "v0": 1.0, "F": math.pi - φ}
-    area = v0 + F * (math.pi - φ) + x * rest
-    derivatives = {p: explicit[p] + dx[p] * rest - (F + x) * dφ[p] for p in dx}
+    area = v0 + F * (math.pi - φ) + x * remaining_time
+    derivatives = {p: explicit[p] + dx[p] * remaining_time - (F + x) * dφ[p] for p in dx}
     return {"final x": (x, dx), "∫x dt": (area, derivatives)}
 
 

@@ -31,9 +31,9 @@ DURATION = 8.0
 SUN, PLANET, RING, DRIVER = 24, 18, 60, 20
 """Numbers of teeth."""
 ARM, DRUM = 0.084, 0.15
-"""Radius on which the planet turns, and that of the second pulley (m)."""
+"""Radius at which the planet rotates about the sun, and radius of the second pulley (m)."""
 INERTIAS = {"sun": 2e-3, "carrier": 0.02, "planet": 5e-4, "wheel": 0.05, "drum": 0.08}
-"""About the own axes (kg·m²)."""
+"""Moments of inertia about the bodies' own axes (kg·m²)."""
 PLANET_MASS = 0.6
 VALUES = {"T": 0.5, "z2": 50.0, "b": 0.06, "r": 0.04, "m": 6.0}
 """Torque (N·m), teeth of the wheel, radius of the first pulley (m), of the pinion (m), rack (kg)."""
@@ -129,14 +129,14 @@ def objectives(kind: str = "train") -> dict[str, vm.Objective]:
 
 
 def of_train(T: complex, z2: complex, b: complex, r: complex, m: complex) -> list[complex]:
-    """The objectives in closed form."""
+    """Objectives of the train in closed form."""
     J = INERTIAS
     carrier = SUN / (SUN + RING)
     planet = -(1 - carrier) * SUN / PLANET
     wheel = -carrier * DRIVER / z2
     drum = wheel * b / DRUM
     rack = r * drum
-    # the planet turns in space with its carrier and against it
+    # the planet rotates with its carrier and relative to it
     total: complex = J["sun"] + carrier**2 * (J["carrier"] + PLANET_MASS * ARM**2)
     total += (carrier + planet) ** 2 * J["planet"] + wheel**2 * J["wheel"]
     total += drum**2 * J["drum"] + rack**2 * m
@@ -151,7 +151,7 @@ def of_train(T: complex, z2: complex, b: complex, r: complex, m: complex) -> lis
 
 
 def of_screw(T: complex, p: complex, m: complex) -> list[complex]:
-    """The objectives in closed form."""
+    """Objectives of the lead screw in closed form."""
     h = p / (2 * math.pi)
     α = T / (SCREW_INERTIA + m * h**2)
     φ = α * DURATION**2 / 2
@@ -163,13 +163,13 @@ def references(kind: str = "train") -> dict[str, tuple[float, dict[str, float]]]
     values = VALUES if kind == "train" else SCREW
 
     def solved(changed: str = "", by: complex = 0.0) -> np.ndarray:
-        given = [value + (by if name == changed else 0) for name, value in values.items()]
-        return np.array(of_train(*given) if kind == "train" else of_screw(*given))
+        arguments = [value + (by if name == changed else 0) for name, value in values.items()]
+        return np.array(of_train(*arguments) if kind == "train" else of_screw(*arguments))
 
     h = 1e-30
-    slopes = {name: solved(name, 1j * h).imag / h for name in values}
+    derivatives = {name: solved(name, 1j * h).imag / h for name in values}
     return {
-        name: (float(value.real), {p: float(slopes[p][k]) for p in values})
+        name: (float(value.real), {p: float(derivatives[p][k]) for p in values})
         for k, (name, value) in enumerate(zip(objectives(kind), solved(), strict=True))
     }
 
@@ -189,12 +189,12 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
 
 
 def _of(kind: str, settings: o.Settings) -> o.Settings:
-    """Settings with those parameters that a mechanism has."""
+    """Restrict the settings to the parameters of a mechanism."""
     names = VALUES if kind == "train" else SCREW
-    given = settings.get("parameters")
-    if not given:
+    parameters = settings.get("parameters")
+    if not parameters:
         return settings
-    return {**settings, "parameters": {k: v for k, v in given.items() if k in names}}
+    return {**settings, "parameters": {k: v for k, v in parameters.items() if k in names}}
 
 
 def figures(runs: dict[str, vm.Run]) -> o.Figures:

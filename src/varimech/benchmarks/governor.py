@@ -25,7 +25,7 @@ from .outcome import Check, Checked, Figures, Settings, energy_panel, read_model
 SETTINGS: Settings = {"tolerance": 1e-8}
 DURATION = 10.0
 HEIGHTS = {0.1: 0.523836476, 0.5: 0.743249425, 1.0: 0.501420922}
-"""s (m) at three times (s)."""
+"""Heights s (m) at three times (s)."""
 BAR, TIP = 0.3, 5.0
 """Mass of a bar of 1 m, and of a tip (kg)."""
 ALONG, ACROSS = BAR * 0.01**2 / 6, BAR * (1 + 0.01**2) / 12
@@ -58,8 +58,8 @@ def run(settings: Settings = SETTINGS) -> Checked:
 
 
 def angular_momentum(run: vm.Run) -> np.ndarray:
-    """About the shaft (kg·m²/s): rods at a droop φ, all parts turning with it; nothing acts about
-    this axis.
+    """Angular momentum about the shaft (kg·m²/s) for rods at a droop φ, with all parts turning
+    about it; no torque acts about this axis.
     """
     φ = run.angle("right").to_numpy()
     about_own = ROD_ACROSS * np.cos(φ) ** 2 + ALONG * np.sin(φ) ** 2
@@ -68,7 +68,7 @@ def angular_momentum(run: vm.Run) -> np.ndarray:
 
 
 def energy_rise(run: vm.Run) -> float:
-    """Largest rise of the energy above an earlier value, over the largest kinetic energy."""
+    """Largest rise of the energy above an earlier value, relative to the largest kinetic energy."""
     total = run.energy().to_numpy()
     rise = total - np.minimum.accumulate(total)
     return float(rise.max() / run.energy("kinetic").to_numpy().max())

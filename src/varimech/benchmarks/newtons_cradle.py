@@ -29,9 +29,9 @@ from . import outcome as o
 
 SETTINGS: o.Settings = {"tolerance": 1e-11}
 DURATION, RADIUS, DISTANCE, BALLS = 0.5, 0.05, 0.01, 5
-"""s, m, m, number."""
+"""Duration (s), radius (m), distance (m), and number of balls."""
 SPEED = 1.0
-"""Of the first ball (m/s)."""
+"""Initial speed of the first ball (m/s)."""
 TOLERANCE = 1e-9
 
 

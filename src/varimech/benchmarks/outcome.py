@@ -293,8 +293,8 @@ def check_energy(run: vm.Run, tolerance: float, which: str = "") -> Check:
 
 
 def stored_every(settings: Settings, interval: float) -> Settings:
-    """Settings that store one row at each interval (s) if it is a whole number of steps; otherwise
-    unchanged settings.
+    """Return settings that store one row at each interval (s) if it is a whole number of steps;
+    otherwise the unchanged settings.
     """
     step = settings.get("step")
     steps = round(interval / step) if step else 0
@@ -304,7 +304,7 @@ def stored_every(settings: Settings, interval: float) -> Settings:
 
 
 def stored_at(settings: Settings, interval: float) -> Settings:
-    """The same, also for adaptive steps."""
+    """Return settings that store one row at each interval (s), also for adaptive steps."""
     if "step" in settings:
         return stored_every(settings, interval)
     return {"output": interval, **settings}

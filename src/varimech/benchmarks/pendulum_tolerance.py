@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SETTINGS: Settings = {"tolerance": 1e-10}
 DURATION, OUTPUT, G, INITIAL_ANGLE = 10.0, 0.02, 9.81, 0.5236
 TOLERANCE, SMALL = 0.1, 0.01
-"""Tolerance of the length (m), 3σ: that of the paper, and a realistic one."""
+"""Tolerances of the length (m), 3σ: that of the paper, and a realistic one."""
 SAMPLES = 4096
 SEVERAL = (0.02, 0.05, 0.1, 0.15)
 """Tolerances of Figure 3 (m)."""

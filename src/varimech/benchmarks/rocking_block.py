@@ -89,7 +89,7 @@ class Block:
             flight = 2 * self.time(self._least(drops[-1]), self.α)
             times.append(times[-1] + flight)
         self.times = times
-        """Of the impacts (s); the last one is after the end."""
+        """Times of the impacts (s); the last one is after the end."""
         self.energy = MASS * G * (h + R * drops[IMPACTS])
         self.angle = (-1) ** IMPACTS * self._final(self._least(drops[IMPACTS]))
 
@@ -104,7 +104,7 @@ class Block:
         return complex(end / 2 * (WEIGHTS @ rates) / self.p)
 
     def _final(self, φ0: complex) -> complex:
-        """|θ| at the end, which is after the smallest φ of its half cycle (rad)."""
+        """|θ| at the end (rad), which is after the smallest φ of its half cycle."""
         elapsed = DURATION - (self.times[-2] + self.times[-1]) / 2
         φ = φ0 + self.p**2 * cmath.sin(φ0) * elapsed**2 / 2
         for _ in range(8):
@@ -154,7 +154,7 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
     for k, event in enumerate(impacts):
         time = block.times[k].real
         checks.append(o.Check(f"time of impact {k + 1} (s)", event.time, time, 1e-9 * time))
-    # no energy is lost in between: the rate after an impact is that before the next one
+    # no energy is lost between impacts: the rate before an impact is that after the previous one
     for k in range(1, IMPACTS):
         ratio = impacts[k].before / impacts[k - 1].before
         checks.append(o.Check(f"rate after impact {k} / rate before it", ratio, r, 1e-9 * r))

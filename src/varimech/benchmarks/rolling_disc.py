@@ -28,11 +28,11 @@ from . import outcome as o
 SETTINGS: o.Settings = {"tolerance": 1e-12}
 DURATION, G, RADIUS, MASS, LEAN_RATE = 0.5, 9.81, 0.3, 2.0, 3e-6
 INERTIAS = {"wheel": (0.35, 0.6), "disc": (0.25, 0.5), "hoop": (0.5, 1.0)}
-"""A and C, over m r². The disc and the hoop are thin: natural coordinates have no mass across them, which
-costs digits of accelerations; the wheel has a width.
+"""A and C, relative to m r². The disc and the hoop are thin: in natural coordinates they have no
+mass across their plane, which costs digits of accelerations; the wheel has a width.
 """
 SHARES = (0.9, 1.1)
-"""Speeds over the critical one."""
+"""Speeds relative to the critical one."""
 
 
 def critical_speed(kind: str) -> float:
@@ -74,7 +74,7 @@ def mechanism(
 
 
 def objectives() -> dict[str, vm.Objective]:
-    """Lean at the end over its initial rate (s)."""
+    """Final lean relative to its initial rate (s)."""
     return {"lean": vm.final("(position('Q')[2] - position('C')[2])/w", unit="s")}
 
 

@@ -54,12 +54,12 @@ def references() -> tuple[float, dict[str, float]]:
 
 def run(settings: o.Settings = SETTINGS) -> o.Checked:
     """Solve the benchmark with its sensitivities."""
-    m, (f, slopes) = mechanism(), references()
+    m, (f, expected) = mechanism(), references()
     checks = []
     for coordinates in ("natural", "rtdyn1"):
         modes = m.modes(
             "steady",
-            wrt=list(slopes),
+            wrt=list(expected),
             coordinates=coordinates,
             parameters=settings.get("parameters"),
         )
@@ -71,10 +71,10 @@ def run(settings: o.Settings = SETTINGS) -> o.Checked:
             o.Check(
                 f"∂f/∂{name}, {coordinates} (SI)",
                 derivatives.sel(parameter=name).item(),
-                slope,
-                1e-9 * abs(slope),
+                derivative,
+                1e-9 * abs(derivative),
             )
-            for name, slope in slopes.items()
+            for name, derivative in expected.items()
         ]
     motion = m.simulate(DURATION, **o.stored_at(settings, 0.01))
     swing = motion.angle("P").to_numpy() / SWING

@@ -37,7 +37,7 @@ EXACT = {
 """Force for the nominal mass, its mean and its standard deviation (N) at several times (s)."""
 SAMPLES = 1024
 TRUNCATION = 1e-4, 6e-3
-"""Relative truncation error of second-order mean and standard deviation that is accepted."""
+"""Accepted relative truncation errors of second-order mean and standard deviation."""
 
 
 def mechanism() -> vm.Mechanism:

@@ -59,18 +59,18 @@ def mechanism(angle: float = SLIDING) -> vm.Mechanism:
 
 def objectives() -> dict[str, vm.Objective]:
     """Displacement and velocity down the incline at the end."""
-    parts = {"displacement": ("position", "m"), "velocity": ("velocity", "m/s")}
+    outputs = {"displacement": ("position", "m"), "velocity": ("velocity", "m/s")}
     return {
         name: vm.final(f'-cos(a)*{f}("block.A")[0] - sin(a)*{f}("block.A")[1]', unit=unit)
-        for name, (f, unit) in parts.items()
+        for name, (f, unit) in outputs.items()
     }
 
 
 def references(angle: float) -> dict[str, tuple[float, dict[str, float]]]:
     """Objective → value, and derivatives with respect to a and mu."""
     if math.tan(angle) <= FRICTION:
-        rest = {"a": 0.0, "mu": 0.0}
-        return {"displacement": (0.0, rest), "velocity": (0.0, rest)}
+        zero = {"a": 0.0, "mu": 0.0}
+        return {"displacement": (0.0, zero), "velocity": (0.0, zero)}
     sine, cosine = math.sin(angle), math.cos(angle)
     acceleration = G * (sine - FRICTION * cosine)
     derivatives = {"a": G * (cosine + FRICTION * sine), "mu": -G * cosine}

@@ -34,7 +34,7 @@ PUBLISHED_START = {
     "ω_z of the rod": 0.48,
     "speed of the slider": 0.24,
 }
-"""rad/s and m/s."""
+"""Published initial speeds: rad/s and m/s."""
 SLIDER = {1.0: 0.22274334982, 2.0: 0.21017254245, 5.0: 0.21628594949}
 """x of the slider (m) at three times (s)."""
 CRANK = {1.0: -1.87192284474, 2.0: -1.62044093280, 5.0: 0.35596755817}
@@ -53,7 +53,7 @@ def mechanism() -> vm.Mechanism:
     """The mechanism; parameters are both stiffnesses, the crank's length and the slider's mass.
 
     L_crank is geometry only: mass, centre of mass and inertia of the crank stay, and so do its
-    angle and speed at the start.
+    initial angle and speed.
     """
     return o.read_model("spatial_slider_crank")
 
@@ -104,7 +104,7 @@ def figures(solution: vm.Gradient) -> o.Figures:
     ]
     sensitivities = o.sensitivity_panels(solution)
     drawing = r.draw(trace="B", title="Spatial slider-crank at its start")
-    drawing.axes[0].locator_params(axis="y", nbins=3)  # a narrow box
+    drawing.axes[0].locator_params(axis="y", nbins=3)  # the box is narrow
     return {
         "motion": vm.line_figure(panels, title="Spatial slider-crank with springs"),
         "sensitivities": vm.line_figure(sensitivities, title="ψ = ∫ ẋ² dt and its sensitivities"),

@@ -31,7 +31,7 @@ from . import outcome as o
 SETTINGS: o.Settings = {"tolerance": 1e-10, "coordinates": "rtdyn1"}
 DURATION = 2.0
 ENDS = ("bell", "weight", "bob", "sleeve", "plate")
-"""Points at the ends of bodies, named like them."""
+"""Points at the ends of bodies, with the names of the bodies."""
 MAST_START = 0.4
 """Initial angle of the mast (rad)."""
 MAST_AXIS, NORMAL = (0.2, -0.1, 1.0), (0.2, -0.3, 1.0)
@@ -41,8 +41,8 @@ SLIDER_TURN, WEIGHT_TURN, PLATE_TURN = (
     ((1.0, 0.6, 0.3), 0.4),
 )
 BELL_TURN, BOB_TURN = ((0.5, 1.0, 0.2), 0.5), ((1.0, -0.4, 0.6), 0.3)
-"""Axis and angle (rad) of a turn: of slider, weight and plate against the body that carries them,
-of bell and bob in space.
+"""Axis and angle (rad) of the initial rotations: of slider, weight and plate relative to the bodies
+that carry them, of bell and bob in space.
 """
 STRUTS = {
     "slider spring": ("mast.A", "slider.com", 3.0),
@@ -53,15 +53,15 @@ STRUTS = {
     "bob spring": ("plate", "bob.H", 1.5),
     "link": ("bell", "weight", 0.6),
 }
-"""Springs with dampers, and a damper alone: between which points they act, and their damping
+"""Springs with dampers, and a damper alone: the points between which they act, and their damping
 (N·s/m).
 """
 PUSH = ["3*sin(4*t)", 1.5, "2*cos(3*t)"]
 """The force on the tip of the weight (N)."""
 SLEEVE_DAMPING = 0.05
-"""N·m·s/rad."""
+"""Damping of the sleeve (N·m·s/rad)."""
 SLEEVE_INERTIA = ((0.02, 0.002, 0), (0.002, 0.015, -0.001), (0, -0.001, 0.018))
-"""About the centre of mass (kg·m²)."""
+"""Inertia of the sleeve about its centre of mass (kg·m²)."""
 PLACES = {
     "bell": {
         1.0: (0.07520396257, 0.13724830073, 0.60435058303),
@@ -88,8 +88,9 @@ PSI_GRADIENT = {
 
 
 def mechanism() -> vm.Mechanism:
-    """The tree; parameters are the stiffness k_bob that holds the bob, the mass m_weight (its
-    inertia stays), where the bell hangs on the slider, z_bell, and the damping c_mast of the mast.
+    """The tree; parameters are the stiffness k_bob of the spring of the bob, the mass m_weight (its
+    inertia is constant), the position z_bell of the bell's joint on the slider, and the damping
+    c_mast of the mast.
     """
     m = vm.Mechanism("tree", gravity=(0, 0, -9.81))
     k_bob = m.parameter("k_bob", 80.0, unit="N/m")
@@ -185,8 +186,8 @@ def _add_forces(m: vm.Mechanism, k_bob: vm.Parameter, c_mast: vm.Parameter) -> N
 
 
 def _add_start(m: vm.Mechanism) -> None:
-    """Arm and plate are held by coordinates of their points: a universal joint has no angle, and
-    the angle between two different normals is not unique.
+    """Set the initial conditions. Arm and plate are given by coordinates of their points: a
+    universal joint has no angle, and the angle between two different normals is not unique.
     """
     mast = vm.rotation(MAST_AXIS, MAST_START)
     W = mast @ vm.vector(0.2, -0.5, 0.5)  # the arm is parallel to the mast
@@ -215,9 +216,7 @@ def _add_start(m: vm.Mechanism) -> None:
 
 
 def objectives() -> dict[str, vm.Objective]:
-    """ψ, and the energy that dampers took away and the push did not bring, ∫ Σ c ẋ² −
-    F·v dt (J).
-    """
+    """ψ, and the energy that dampers dissipate minus the work of the force, ∫ Σ c ẋ² − F·v dt (J)."""
     lost = [f'{c}*distance_rate("{first}", "{second}")**2' for first, second, c in STRUTS.values()]
     lost += [f'{SLEEVE_DAMPING}*angular_velocity("S")**2', 'c_mast*angular_velocity("O")**2']
     return {
@@ -284,7 +283,7 @@ def figures(solution: vm.Gradient) -> o.Figures:
     drawing = r.draw(trace=("bell", "weight", "bob"), title="Tree of eight bodies at its start")
     axes: Any = drawing.axes[0]
     axes.view_init(elev=25, azim=-40)  # no branch hides another
-    for label in axes.texts:  # ends of bodies only; joints are too close for theirs
+    for label in axes.texts:  # label the ends of bodies only; joints are too close together
         label.set_visible(label.get_text().strip() in ENDS)
     return {
         "motion": vm.line_figure(panels, title="Tree of eight bodies"),

@@ -33,7 +33,7 @@ def mechanism() -> vm.Mechanism:
     and the restitution e are parameters.
     """
     m = vm.Mechanism("two balls", dimension=2)
-    given = {
+    initial = {
         name: m.parameter(name, value, unit="m" if name[0] == "x" else "m/s")
         for name, value in START.items()
     }
@@ -44,8 +44,8 @@ def mechanism() -> vm.Mechanism:
         m.prismatic(f"guide {k}", "ground.O", f"ball {k}.C", axis=(1, 0))
     m.contact("impact", "ball 1.C", "ball 2.C", radius=RADIUS, second_radius=RADIUS, restitution=e)
     m.start(
-        displacement={f"guide {k}": given[f"x{k}"] for k in (1, 2)},
-        speed={f"guide {k}": given[f"v{k}"] for k in (1, 2)},
+        displacement={f"guide {k}": initial[f"x{k}"] for k in (1, 2)},
+        speed={f"guide {k}": initial[f"v{k}"] for k in (1, 2)},
     )
     return m
 

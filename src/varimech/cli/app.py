@@ -1,4 +1,4 @@
-"""All commands, and the handling of Ctrl-C and errors that they share."""
+"""All commands, and their common handling of Ctrl-C and errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ABOUT = (
 
 
 class _Stoppable(TyperGroup):
-    """Report Ctrl-C, which typer would not."""
+    """A command that reports Ctrl-C, which typer would not."""
 
     def invoke(self, ctx: Any) -> object:
         """Execute a command; report Ctrl-C if there is no result."""
@@ -47,13 +47,13 @@ class _Command(TyperCommand):
     """A command whose errors and warnings name its own options."""
 
     def invoke(self, ctx: Any) -> object:
-        """Execute the command; its errors and warnings name options and keys of the model file."""
+        """Execute the command; its errors and warnings name its options and keys of the model file."""
         from .command_syntax import CommandSyntax
 
         syntax = CommandSyntax.of(self.params)
 
         def show(message: Warning | str, *_: object, **__: object) -> None:
-            """A warning without the place in the source."""
+            """Print a warning without its position in the source."""
             if isinstance(message, VarimechWarning):
                 message.syntax = syntax
             typer.secho(f"warning: {message}", err=True, fg="yellow")

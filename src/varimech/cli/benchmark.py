@@ -92,8 +92,8 @@ def benchmark(
 def _solved(
     entries: Mapping[str, Entry], given: Mapping[str, Any], out: Path | None, *, alone: bool
 ) -> tuple[dict[str, Outcome], list[Path], str]:
-    """Outcomes, written files, and a message after Ctrl-C; a benchmark that fails does not stop
-    the others.
+    """Solve benchmarks; return outcomes, written files, and a message after Ctrl-C. A benchmark
+    that fails does not stop the others.
     """
     outcomes: dict[str, Outcome] = {}
     written: list[Path] = []
@@ -169,11 +169,11 @@ def _print_list(as_json: bool) -> None:
 
     table = Table("name", "title", "settings")
     for name, entry in BENCHMARKS.items():
-        words = (
+        summary = (
             f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}"
             for key, value in entry.settings.items()
         )
-        table.add_row(name, entry.title, ", ".join(words))
+        table.add_row(name, entry.title, ", ".join(summary))
     Console().print(table)
 
 

@@ -41,7 +41,7 @@ def certify(
     def describe(result: Certified) -> StudyOutput:
         output = gradient_output(result)
         certificate = output.certificate
-        if certificate is None:  # stopped before it was complete
+        if certificate is None:  # interrupted before it was complete
             return output
         files = {
             "certificate.json": certificate.save,

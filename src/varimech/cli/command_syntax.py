@@ -1,5 +1,5 @@
-"""How a command writes what Python says with arguments and calls: as its own options, as other
-commands, and for the rest as keys of the model file.
+"""Command-line syntax for arguments and calls in messages: options of the command, other commands,
+and keys of the model file for the rest.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ COMMANDS = {
     "allocate": "varimech allocate",
     "fit": "varimech fit",
 }
-"""Methods that analyse a model → the command."""
+"""Methods that analyse a model → the corresponding command."""
 RENAMED = {"parameters": "set_", "objectives": "objective"}
-"""Arguments that have other names than their options."""
+"""Arguments whose options have other names."""
 
 
 class CommandSyntax(FileSyntax):
@@ -38,12 +38,12 @@ class CommandSyntax(FileSyntax):
 
     @classmethod
     def of(cls, parameters: Iterable[Any]) -> CommandSyntax:
-        """Those of a command with some parameters, as typer describes them."""
+        """Build the syntax of a command from its parameters, as typer describes them."""
         options = {str(p.name): p.opts[0] for p in parameters}
         return cls({name: option for name, option in options.items() if option[:2] == "--"})
 
     def argument(self, name: str, value: object = BARE) -> str:
-        """As an option, where the command has it."""
+        """Write an argument as an option, if the command has it."""
         option = self._options.get(RENAMED.get(name, name))
         if option is None:
             return super().argument(name, value)
@@ -51,12 +51,12 @@ class CommandSyntax(FileSyntax):
         return option if bare else f"{option} {alternatives(value, quoted=False)}"
 
     def given(self, name: str, value: object) -> str:
-        """As an option with what the user gave, where the command has it."""
+        """Write an argument as an option with the value that the user gave, if the command has it."""
         option = self._options.get(RENAMED.get(name, name))
         return super().given(name, value) if option is None else f"{option} {value}"
 
     def call(self, call: Call) -> str:
-        """As a command, where there is one."""
+        """Write a call as a command, if there is one."""
         if call.method not in COMMANDS:
             return super().call(call)
         options = [

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ..results.run import Run
 
 INTERVALS, POINTS = 100, 40
-"""Number of output intervals, and most points, at which runs are compared; round values."""
+"""Number of output intervals, and largest number of points, at which runs are compared; round
+values.
+"""
 REFERENCE: dict[str, object] = {"tolerance": 1e-12}
 SCHEMES: tuple[dict[str, object], ...] = (
     {"tolerance": 1e-8},
@@ -127,7 +129,7 @@ def _print(name: str, seconds: float, rows: list[Row]) -> None:
 
 @dataclass(frozen=True)
 class _Task:
-    """Model and settings that all schemes share."""
+    """Model and settings, common to all schemes."""
 
     mechanism: Mechanism
     problem: Problem

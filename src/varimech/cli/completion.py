@@ -29,7 +29,7 @@ ProposedOf = Callable[[typer.Context, str], list[str]]
 
 
 def one_of(*names: str) -> Proposed:
-    """Any of these names."""
+    """Propose any of these names."""
     return lambda incomplete: _beginning(names, incomplete)
 
 
@@ -59,10 +59,10 @@ def benchmarks(incomplete: str) -> list[str]:
 
 
 def named(*keys: str, ending: str = "") -> ProposedOf:
-    """Names in the model file below nested keys, with an ending."""
+    """Propose names in the model file below nested keys, with an ending."""
 
     def proposed(context: typer.Context, incomplete: str) -> list[str]:
-        # an option without its value leaves arguments unparsed
+        # an option without a value leaves arguments unparsed
         model = context.params.get("model") or next(iter(context.args), "")
         section: object = _document(str(model))
         for key in keys:

@@ -40,7 +40,7 @@ EXTRAS = {
     "trimesh": "meshes",
     "urdf_parser_py": "urdf",
 }
-"""Packages that some analyses need, with the extra that installs them."""
+"""Packages that some analyses need → the extra that installs them."""
 PROBE = "int vm_probe(void) { return 42; }\n"
 
 
@@ -122,14 +122,14 @@ def _build() -> Finding:
 
 
 def _machine() -> Finding:
-    """The interpreter of bytecode, which executes what is not compiled yet."""
+    """The interpreter of bytecode, which executes code that is not compiled yet."""
     library = cached_library(machine_source())
     status = f"built: {library}" if library else "not built yet; the first run does, in 1 to 2 s"
     return Finding("bytecode interpreter", status, True)
 
 
 def _builds() -> Finding:
-    """Builds of all processes that use the cache."""
+    """Compilations of all processes that use the cache."""
     ages = [f"for {age:.0f} s" for age in builds_under_way(cache_folder())]
     return Finding("builds under way", ", ".join(ages) or "none", True)
 

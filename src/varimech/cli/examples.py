@@ -1,4 +1,4 @@
-"""Examples of the gallery and notebooks of the tutorial: list them, or copy one to change it."""
+"""Gallery examples and tutorial notebooks: list them, or copy one for editing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .output_files import print_json
 
 FOLDERS = ("examples", "notebooks")
 STARTS = {".py": "python {}", ".yaml": "varimech run {}", ".ipynb": "jupyter lab {}"}
-"""How a copy is opened, by suffix."""
+"""Command that opens a copy, by suffix."""
 
 
 def examples(
@@ -44,13 +44,13 @@ def examples(
 
       varimech examples 1_first_mechanism --out notebooks
     """
-    found = available()
+    paths = available()
     if name is None:
-        _print_list(found, as_json)
+        _print_list(paths, as_json)
         return
-    if name not in found:
-        raise unknown_name("example", name, found)
-    source = found[name]
+    if name not in paths:
+        raise unknown_name("example", name, paths)
+    source = paths[name]
     path = out / source.name
     if path.exists() and not force:
         raise ModelError(
@@ -66,13 +66,13 @@ def examples(
 
 
 def available() -> dict[str, Path]:
-    """Files by name, examples first."""
-    found = {p.stem: p for p in _files() if p.suffix in STARTS and p.parent.name in FOLDERS}
-    return dict(sorted(found.items(), key=lambda item: (item[1].parent.name, item[0])))
+    """Available files by name, examples first."""
+    paths = {p.stem: p for p in _files() if p.suffix in STARTS and p.parent.name in FOLDERS}
+    return dict(sorted(paths.items(), key=lambda item: (item[1].parent.name, item[0])))
 
 
 def _files() -> list[Path]:
-    """Files of the source if Varimech runs from there, otherwise those that were installed."""
+    """Files of the source tree if Varimech runs from it, otherwise the installed files."""
     source = Path(__file__).parents[3]
     if (source / "pyproject.toml").is_file():
         return [*(source / "examples").iterdir(), *(source / "docs" / "notebooks").iterdir()]
@@ -95,11 +95,11 @@ def title(path: Path) -> str:
     return heading.removeprefix("# ")
 
 
-def _print_list(found: dict[str, Path], as_json: bool) -> None:
+def _print_list(paths: dict[str, Path], as_json: bool) -> None:
     if as_json:
         rows = [
             {"name": name, "kind": path.parent.name.removesuffix("s"), "title": title(path)}
-            for name, path in found.items()
+            for name, path in paths.items()
         ]
         print_json({"examples": rows})
         return
@@ -109,7 +109,7 @@ def _print_list(found: dict[str, Path], as_json: bool) -> None:
     console = Console()
     for kind in FOLDERS:
         table = Table("name", "title", title=kind, title_justify="left")
-        for name, path in found.items():
+        for name, path in paths.items():
             if path.parent.name == kind:
                 table.add_row(name, title(path))
         console.print(table)

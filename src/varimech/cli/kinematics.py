@@ -82,7 +82,7 @@ def kinematics(
 
 
 def _written(result: Kinematics, out: Path | None) -> list[Path]:
-    """Files of a result."""
+    """Write the files of a result."""
     if out is None:
         return []
     written = [result.save(out / "kinematics.nc"), result.save(out / "kinematics.csv")]

@@ -35,7 +35,7 @@ To = Annotated[
 ]
 Count = Annotated[int, typer.Option(help="Number of values.")]
 MOST_DRAWN = 12
-"""Modes that are drawn: a round value that keeps folders small."""
+"""Largest number of modes that are drawn: a round value that keeps folders small."""
 
 
 def modes(
@@ -209,19 +209,19 @@ def campbell(
     _shown(result, written, as_json)
 
 
-def _values(given: list[str] | None) -> dict[str, str] | None:
+def _values(assignments: list[str] | None) -> dict[str, str] | None:
     """Parameter values of --set."""
-    return dict(o.assignment(text) for text in given or []) or None
+    return dict(o.assignment(text) for text in assignments or []) or None
 
 
 def _output(text: str) -> tuple[str, str]:
-    """Name and expression of an output; the expression itself is the name where none is given."""
+    """Name and expression of an output; without a name, the expression itself is the name."""
     name, sign, expression = text.partition("=")
     return (name.strip(), expression.strip()) if sign and name.strip() else (text, text)
 
 
 def _saved(result: Result, out: Path | None, name: str, further: str = "csv") -> list[Path]:
-    """Files of a result."""
+    """Write the files of a result."""
     if out is None:
         return []
     return [result.save(out / f"{name}.{ending}") for ending in ("nc", further)]

@@ -111,9 +111,9 @@ def topology(
     tree = o.find_model(model).topology(cut or ())
     if out is not None:
         figure = tree.draw()
-        if out.suffix[1:] not in (known := figure.canvas.get_supported_filetypes()):
+        if out.suffix[1:] not in (formats := figure.canvas.get_supported_filetypes()):
             raise typer.BadParameter(
-                f"unknown image format of {out.name!r}; known: {', '.join(known)}",
+                f"unknown image format of {out.name!r}; known: {', '.join(formats)}",
                 param_hint="--out",
             )
         with atomic_write(out) as temporary:

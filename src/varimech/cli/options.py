@@ -128,8 +128,8 @@ _OUTPUT: dict[str, tuple[object, object]] = {"as_json": (Json, False), "out": (O
 
 
 def running(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add to a command its model, the options of a run except for some, --json and --out, unless it
-    has its own; `settings` and `StudyRequest` read them.
+    """Add to a command its model, the options of a run except some, --json and --out, unless the
+    command defines them itself; `settings` and `StudyRequest` read them.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -227,7 +227,7 @@ def settings(context: typer.Context) -> dict[str, Any]:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """A parameter and its value, of --set."""
+    """Parameter and value of a --set option."""
     name, sign, value = text.partition("=")
     if not sign or not name.strip() or not value.strip():
         raise ModelError(
@@ -238,7 +238,7 @@ def assignment(text: str) -> tuple[str, str]:
 
 
 def _limits(texts: list[str]) -> dict[str, dict[str, float]]:
-    """Limits of --limit, as a model file has them."""
+    """Limits of --limit options, in the form of a model file."""
     limits: dict[str, dict[str, float]] = {}
     for text in texts:
         match = re.fullmatch(r"(.*?)(>=|<=|>|<)\s*([^<>=]+)", text.strip())

@@ -47,7 +47,7 @@ def tolerances_text(
     widths: Mapping[str, float],
 ) -> str:
     """Text of the model file with values of the command line, chosen nominal values and chosen
-    tolerances, each with the bounds and the cost that it had.
+    tolerances; tolerances keep their bounds and costs.
 
     Args:
         mechanism: the model with its studies.
@@ -107,7 +107,7 @@ def print_json(data: object) -> None:
 
 
 def give_json(data: object, as_json: bool, out: Path | None) -> None:
-    """Print JSON if requested, and write it to a file if one is given."""
+    """Print JSON if requested, and write it to a file if a path is given."""
     if out is not None:
         write_text(out, _text(data) + "\n")
     if as_json:

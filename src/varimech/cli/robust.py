@@ -49,7 +49,7 @@ Over = Annotated[
 
 
 def _count(text: str) -> int | bool:
-    """A number of samples, or none."""
+    """A number of samples, or False for none."""
     if text in ("false", "none"):
         return False
     if not text.isdecimal():
@@ -153,7 +153,7 @@ def _robust_output(
 
 
 def _derivatives(result: Statistics) -> dict[str, dict[str, float]]:
-    """Of each statistic of a number: by parameter, and by tolerance as "± name"."""
+    """Derivatives of each scalar statistic: by parameter, and by tolerance as "± name"."""
     names = result.design.variables
     return {
         name: dict(zip(names, map(float, v.derivatives[0]), strict=False))
@@ -233,7 +233,7 @@ def allocate(
 
 
 def _allocated(request: StudyRequest, curve: bool) -> Allocated:
-    """The tolerances, and the curve if it is requested; Ctrl-C keeps what there is."""
+    """The tolerances, and the curve if it is requested; Ctrl-C keeps partial results."""
     try:
         allocation = request.executed()
     except Interrupted as stop:

@@ -439,7 +439,7 @@ def fit(
     """
     request = StudyRequest.of(context, "fit")
     syntax = CommandSyntax.of(context.command.params)
-    conduct(request, request.executed, lambda found: _fit_output(found, request, syntax))
+    conduct(request, request.executed, lambda fitted: _fit_output(fitted, request, syntax))
 
 
 def _fit_output(
@@ -448,21 +448,21 @@ def _fit_output(
     from ..identification.posterior import Posterior
 
     drawn = result if isinstance(result, Posterior) else None
-    found = result.fit if isinstance(result, Posterior) else result
+    fitted = result.fit if isinstance(result, Posterior) else result
     data: dict[str, Any] = {
-        "parameters": found.parameters,
-        "intervals": found.intervals.reset_index().to_dict("records"),
-        "converged": bool(found.converged),
-        "message": found.message,
+        "parameters": fitted.parameters,
+        "intervals": fitted.intervals.reset_index().to_dict("records"),
+        "converged": bool(fitted.converged),
+        "message": fitted.message,
     }
-    text = model_text(request.mechanism, request.kind, request.given, found.parameters)
+    text = model_text(request.mechanism, request.kind, request.given, fitted.parameters)
     files: dict[str, Any] = {"fitted.yaml": lambda path: write_text(path, text)}
-    shown = found.text(syntax)
+    shown = fitted.text(syntax)
     if drawn is not None:
         table = drawn.table().to_dict("index")
         data["posterior"] = {**drawn.info, "table": table, "warnings": list(drawn.warnings)}
         files["posterior.nc"] = drawn.save
         shown = f"{shown}\n\n{drawn.text(syntax)}"
-    code = 0 if found.converged else 1
-    results = (found,) if drawn is None else (found, drawn)
+    code = 0 if fitted.converged else 1
+    results = (fitted,) if drawn is None else (fitted, drawn)
     return StudyOutput(shown, data, results, files, code=code)

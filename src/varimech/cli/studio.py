@@ -53,6 +53,6 @@ def studio(
     elif (path := Path(model)).is_file():
         text = path.read_text(encoding="utf-8")
     else:
-        o.find_model(model)  # says what is wrong with the name
+        o.find_model(model)  # reports the error in the name
         text, path = BENCHMARKS[model].model_file.read_text(encoding="utf-8"), None
     start(Mechanism, text, path, port=port, browser=browser, tell=typer.echo)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..results.run import Run
 
 MOST_NUMBERS, MOST_IN_TABLES = 20_000_000, 5_000_000
-"""Most numbers in the netCDF file of a run, and in its table, which is ten times slower to write;
-round values.
+"""Largest number of values in the netCDF file of a run, and in its table, which is ten times slower
+to write; round values.
 """
 FEW = 1000
 """Stored times up to which all outputs of a run are evaluated to count them; a round value."""
@@ -114,7 +114,7 @@ def conduct(
         now = "stopped before all files were written" if out is not None else "stopped"
         stopped = f"{stopped}; {now}" if stopped else now
     except ModelError as error:
-        failed = error  # print the results anyway
+        failed = error  # print the results first
     _print(request, output, written, stopped, time.perf_counter() - began)
     if failed is not None:
         raise failed

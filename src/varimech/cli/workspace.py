@@ -72,7 +72,7 @@ def workspace(
 
 
 def _range(text: str) -> tuple[str, tuple[str, str]]:
-    """A driver and its range, of --range."""
+    """Driver and range of a --range option."""
     name, sign, span = text.partition("=")
     first, colon, last = span.partition(":")
     if not (sign and colon and name.strip() and first.strip() and last.strip()):
@@ -84,7 +84,7 @@ def _range(text: str) -> tuple[str, tuple[str, str]]:
 
 
 def _written(result: Workspace, out: Path | None) -> list[Path]:
-    """Files of a result."""
+    """Write the files of a result."""
     if out is None:
         return []
     written = [result.save(out / "workspace.nc"), result.save(out / "workspace.csv")]

@@ -1,4 +1,6 @@
-"""Studies of a file against its mechanism: unknown names are reported at reading, with their places."""
+"""Checks of the studies of a file against its mechanism: unknown names are reported on reading,
+with their positions.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,10 @@ from .studies import KINDS, RobustStudy, Solving, Studies
 
 
 def check_studies(marked: SourceMap, studies: Studies, model: Model) -> None:
-    """Try every expression, and look every name up.
+    """Try every expression, and look up every name.
 
     Raises:
-        FileError: with the place of the first one that is wrong.
+        FileError: with the position of the first error.
     """
     for name, entry in studies.objectives.items():
         with placing_errors(marked, ("studies", "objectives", name)):
@@ -58,12 +60,12 @@ def _texts(made: Objective | Path | Statistic) -> Iterator[StateExpression]:
         for of in made.functions:
             yield from _texts(of)
         return
-    parts = functions_of(made) if isinstance(made, Objective) else (made.function,)
-    yield from (part for part in parts if isinstance(part, StateExpression))
+    functions = functions_of(made) if isinstance(made, Objective) else (made.function,)
+    yield from (function for function in functions if isinstance(function, StateExpression))
 
 
 def _check_parameter(made: StabilityObjective, model: Model) -> None:
-    """The parameter of a critical speed, and its values."""
+    """Check the parameter of a critical speed, and its values."""
     parameters = model.data.parameter_set.parameters
     if made.kind == "critical_speed":
         if made.parameter not in parameters:
@@ -76,7 +78,7 @@ def _check_names(
     marked: SourceMap, where: Where, study: Solving, studies: Studies, model: Model
 ) -> None:
     parameters, objectives = model.data.parameter_set.parameters, studies.objectives
-    known: dict[str, tuple[str, Iterable[str]]] = {
+    valid_names: dict[str, tuple[str, Iterable[str]]] = {
         **dict.fromkeys(
             ("wrt", "over", "bounds", "start", "parameters"), ("parameter", parameters)
         ),
@@ -87,17 +89,17 @@ def _check_names(
         "tolerances": ("parameter", parameters),
         "grades": ("parameter", parameters),
     }
-    if isinstance(study, RobustStudy):  # widths may change, too
+    if isinstance(study, RobustStudy):  # tolerance widths can be variables, too
         varying = [*parameters, *(WIDTH + name for name in parameters)]
-        known |= dict.fromkeys(("over", "bounds", "start"), ("parameter", varying))
-    for field, (what, names) in known.items():
-        given = getattr(study, field, None) or ()
-        if isinstance(given, bool):
+        valid_names |= dict.fromkeys(("over", "bounds", "start"), ("parameter", varying))
+    for field, (noun, names) in valid_names.items():
+        names_given = getattr(study, field, None) or ()
+        if isinstance(names_given, bool):
             continue
-        for name in [given] if isinstance(given, str) else given:
+        for name in [names_given] if isinstance(names_given, str) else names_given:
             if name not in names:
                 with placing_errors(marked, (*where, field)):
-                    raise unknown_name(what, name, names)
+                    raise unknown_name(noun, name, names)
 
 
 def _check_method(marked: SourceMap, where: Where, study: Solving) -> None:
@@ -114,20 +116,19 @@ def _check_method(marked: SourceMap, where: Where, study: Solving) -> None:
 
 
 def _find(model: Model, kind: str) -> Callable[[str], object]:
-    """What looks up the things that a measure can be of."""
-    of, known = "point" if kind == "trace" else OUTPUTS[kind].of, names_in(model.data)
-    turning = (
-        known["body"] if kind.startswith("angular_") else ()
-    )  # which bodies in space have too, but no angle
+    """Return the lookup function for the objects that have an output."""
+    of, names_by_kind = "point" if kind == "trace" else OUTPUTS[kind].of, names_in(model.data)
+    # spatial bodies have an angular velocity, but no angle
+    turning = names_by_kind["body"] if kind.startswith("angular_") else ()
     finders: dict[str, Callable[[str], object]] = {
         "point": model.data.find_point,
         "turn": lambda name: None if name in turning else model.data.find_angle(name),
         "slide": model.data.find_displacement,
-        "constraint": lambda name: None,  # names of equations depend on the coordinates
+        "constraint": lambda name: None,  # names of constraints depend on the coordinates
     }
 
-    def look(name: str) -> None:
-        if name not in known[of]:
-            raise unknown_name("energy" if of == "energy_kind" else of, name, known[of])
+    def check(name: str) -> None:
+        if name not in names_by_kind[of]:
+            raise unknown_name("energy" if of == "energy_kind" else of, name, names_by_kind[of])
 
-    return finders.get(of, look)
+    return finders.get(of, check)

@@ -12,7 +12,7 @@ from ..core.errors import ModelError, unknown_name
 
 class Distribution(BaseModel):
     """A distribution of scipy.stats by name (`norm`, `uniform`, `Normal`, …); all other keys are
-    its numbers, in SI units.
+    its parameters, in SI units.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -20,7 +20,7 @@ class Distribution(BaseModel):
     name: StrictStr = Field(description="Name in scipy.stats: norm, uniform, triang, lognorm, …")
 
     def made(self) -> object:
-        """The distribution with its numbers."""
+        """Build the distribution."""
         from scipy import stats
 
         name, numbers = self.name, dict(self.__pydantic_extra__)
@@ -35,10 +35,10 @@ class Distribution(BaseModel):
 
 
 def distribution_entry(distribution: Any) -> dict[str, object]:
-    """The entry of a distribution.
+    """Return the file entry of a distribution.
 
     Raises:
-        ModelError: for one that scipy.stats does not make from numbers.
+        ModelError: for a distribution that scipy.stats does not build from numbers.
     """
     from scipy import stats
 

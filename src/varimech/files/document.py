@@ -1,4 +1,4 @@
-"""A model file as a whole: its sections, and the schema."""
+"""A complete model file: its sections, and the schema."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .studies import Studies
 
 SECTIONS = ("bodies", "joints", "modes", "states", "signals", "forces", "drivers", "events")
 ALONE = {"bodies": "body", "modes": "mode", "states": "state", "events": "event"}
-"""Kinds that entries are of if no key names another."""
+"""Kind of the entries of a section if no key names another."""
 MOST_KEYS = 20
-"""Keys of an entry of unknown kind that are compared with the kinds that there are; no kind has
-more.
+"""Largest number of keys of an entry of unknown kind that are compared with the known kinds; no
+kind has more.
 """
 
 
 def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> object:
-    """An entry; one of its keys identifies the kind."""
+    """Type of an entry; one of its keys identifies the kind."""
 
     def kind(value: object) -> str | None:
         if isinstance(value, Entry):
@@ -39,8 +39,8 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> o
         if key not in (None, otherwise):
             return value
         first = islice(value if isinstance(value, dict) else (), MOST_KEYS)
-        known = kinds[otherwise].model_fields if otherwise is not None else ()
-        near = [match for each in first if each not in known for match in near_names(each, kinds)]
+        fields = kinds[otherwise].model_fields if otherwise is not None else ()
+        near = [match for each in first if each not in fields for match in near_names(each, kinds)]
         if key is None or near or not isinstance(value, (dict, Entry)):
             hint = (
                 f"did you mean {near[0]!r}?"
@@ -54,23 +54,24 @@ def _one_of(kinds: Mapping[str, type[Entry]], otherwise: str | None = None) -> o
     return Annotated[union, Discriminator(kind), BeforeValidator(check)]
 
 
-def _word(value: object) -> object:
-    """`A: revolute` alone joins the two bodies that have a point A."""
+def _short_joint(value: object) -> object:
+    """Expand the short form `A: revolute`, which joins the two bodies that have a point A."""
     return {value: None} if isinstance(value, str) else value
 
 
-def _value(value: object) -> object:
-    """`L: 30 mm` alone is a parameter with this value."""
+def _short_parameter(value: object) -> object:
+    """Expand the short form `L: 30 mm`, a parameter with this value."""
     return value if isinstance(value, (dict, ParameterEntry)) else {"value": value}
 
 
 ParameterOf = Annotated[
-    ParameterEntry, BeforeValidator(_value, json_schema_input_type=ParameterEntry | float | str)
+    ParameterEntry,
+    BeforeValidator(_short_parameter, json_schema_input_type=ParameterEntry | float | str),
 ]
 
 
 class DistanceStart(Strict):
-    """The distance of two points at the start."""
+    """Initial distance of two points."""
 
     between: Pair
     value: Number = Field(description="m")
@@ -78,44 +79,48 @@ class DistanceStart(Strict):
 
 
 class StartEntry(Strict):
-    """One value for each degree of freedom; the rest is assembled from them."""
+    """Initial conditions: one value for each degree of freedom; assembly determines everything
+    else.
+    """
 
     angle: dict[Name, Number] = Field(
-        {}, description="Of planar bodies or of joints that turn, rad."
+        {}, description="Angles of planar bodies or of joints that turn, rad."
     )
-    displacement: dict[Name, Number] = Field({}, description="Of joints that slide, m.")
-    distance: list[DistanceStart] = Field([], description="Between two points.")
+    displacement: dict[Name, Number] = Field(
+        {}, description="Displacements of joints that slide, m."
+    )
+    distance: list[DistanceStart] = Field([], description="Distances between two points.")
     position: dict[Name, Place] = Field(
-        {}, description="Of points, m; null leaves a component open."
+        {}, description="Positions of points, m; null leaves a component free."
     )
     orientation: dict[Name, Matrix] = Field(
-        {}, description="Of spatial bodies: a matrix, or rotation([…], angle)."
+        {}, description="Orientations of spatial bodies: a matrix, or rotation([…], angle)."
     )
     speed: dict[Name, Anything] = Field({}, description="Rates of any of these, by the same name.")
     near: dict[Name, Anything] = Field(
         {},
-        description="Rough angles, orientations or positions that choose between ways to assemble.",
+        description="Rough angles, orientations or positions that select an assembly configuration.",
     )
 
     def keywords(self) -> dict[str, Any]:
         """Arguments of `Mechanism.start`."""
-        given: dict[str, Any] = self.given("distance")
+        arguments: dict[str, Any] = self.given("distance")
         if self.distance:
-            given["distance"] = {tuple(d.between): d.value for d in self.distance}
+            arguments["distance"] = {tuple(d.between): d.value for d in self.distance}
             speeds = {
                 tuple(d.between): d.speed for d in self.distance if "speed" in d.model_fields_set
             }
-            given["speed"] = {**given.get("speed", {}), **speeds}
-        return given
+            arguments["speed"] = {**arguments.get("speed", {}), **speeds}
+        return arguments
 
 
 class Document(Strict):
     """A mechanism and its studies."""
 
     kinds: ClassVar[dict[str, dict[str, type[Entry]]]] = {}
-    """Sections whose entries are of several kinds → key → entry."""
+    """Sections with entries of several kinds → key → entry."""
     varimech: Literal[1] = Field(description="Version of this format: 1.")
-    name: StrictStr = Field(description="Of the mechanism.")
+    name: StrictStr = Field(description="Name of the mechanism.")
     dimension: Literal[2, 3] | None = Field(
         None, description="2 (planar) or 3 (spatial); that of gravity if not given."
     )
@@ -124,7 +129,7 @@ class Document(Strict):
     )
     parameters: dict[Name, ParameterOf] = Field({}, description="Named numbers that may change.")
     tables: dict[Name, TableEntry] = Field(
-        {}, description="Functions by tables, which expressions call by their names."
+        {}, description="Tabulated functions, which expressions call by name."
     )
     ground: Points = Field({}, description="Points of the ground, m.")
     bodies: dict[Name, Entry] = Field({}, description="Bars, beams and rigid bodies.")
@@ -139,15 +144,16 @@ class Document(Strict):
         {}, description="Springs, dampers, forces and torques, contacts and friction."
     )
     drivers: dict[Name, Entry] = Field({}, description="Imposed motions.")
-    events: dict[Name, Entry] = Field({}, description="What happens where a function vanishes.")
+    events: dict[Name, Entry] = Field({}, description="Events where functions vanish.")
     start: StartEntry | None = None
     studies: Studies = Field(
-        default_factory=lambda: Studies.model_validate({}), description="What is computed, and how."
+        default_factory=lambda: Studies.model_validate({}),
+        description="Analyses and their settings.",
     )
 
 
 def document_class() -> type[Document]:
-    """A model file with all kinds of elements that are registered now."""
+    """Return the class of model files with all kinds of elements that are registered now."""
     return _document_class(registered())
 
 
@@ -158,7 +164,9 @@ def _document_class(kinds: tuple[type[Element], ...]) -> type[Document]:
     for section, entries in kinds_of.items():
         one: Any = _one_of(entries, ALONE.get(section))
         if section == "joints":
-            alone = BeforeValidator(_word, json_schema_input_type=one | Literal[tuple(entries)])
+            alone = BeforeValidator(
+                _short_joint, json_schema_input_type=one | Literal[tuple(entries)]
+            )
             one = Annotated[one, alone]
         about = Document.model_fields[section].description
         fields[section] = (dict[Name, one], Field({}, description=about))
@@ -168,7 +176,7 @@ def _document_class(kinds: tuple[type[Element], ...]) -> type[Document]:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of model files, for editors."""
+    """Return the JSON Schema of model files, for editors."""
     schema = document_class().model_json_schema(mode="validation")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

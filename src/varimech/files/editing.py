@@ -1,5 +1,5 @@
-"""Changing the text of a model file in place: everything else in it, comments and layout included,
-stays as it is.
+"""Changes to the text of a model file in place: everything else in it, including comments and
+layout, is preserved.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from ..core.units import si_value, split_quantity
 from .source_map import parse_yaml
 
 DIGITS = 7
-"""Significant digits of numbers that are written: more than a drawing has."""
+"""Significant digits of numbers that are written: more than a drawing resolves."""
 INDENT = "  "
 ORDER = (
     *("parameters", "tables", "ground", "bodies", "points", "joints", "forces", "drivers"),
     *("modes", "events", "start", "studies"),
 )
-"""Of sections in files that are written from scratch."""
+"""Order of the sections in files that are written from scratch."""
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 
 def with_values(text: str, values: Mapping[str, float], digits: int = DIGITS) -> str:
-    """The text with other nominal values of parameters, each in the unit that it has there.
+    """Return the text with other nominal values of parameters, each in its existing unit.
 
     Args:
         text: of a model file.
         values: by parameter, in SI units.
-        digits: significant ones that are written at most.
+        digits: largest number of significant digits.
 
     Raises:
         ModelError: for a parameter that the text does not have.
@@ -43,15 +43,15 @@ def with_values(text: str, values: Mapping[str, float], digits: int = DIGITS) ->
 
 
 def with_scalar(text: str, where: tuple[str, ...], value: float, digits: int = DIGITS) -> str:
-    """The text with another number at a place; a number with a unit keeps the unit."""
-    node = _found(_root(text), where)
+    """Replace a number in the text; a number with a unit keeps the unit."""
+    node = _node_at(_root(text), where)
     if isinstance(node, yaml.MappingNode):
         raise ModelError(f"{'.'.join(where)} is not a number in the text")
     return _replaced(text, node, in_unit_of(node.value, value, digits))
 
 
 def in_unit_of(before: str, value: float, digits: int = DIGITS) -> str:
-    """A number (SI) as a text, in the unit of the text that it replaces."""
+    """Write a number (SI) as a text, in the unit of the text that it replaces."""
     quantity = split_quantity(before)
     if quantity is None:
         return shortest(value, digits)
@@ -60,14 +60,14 @@ def in_unit_of(before: str, value: float, digits: int = DIGITS) -> str:
 
 
 def shortest(value: float, digits: int = DIGITS) -> str:
-    """A number with as many significant digits as it needs, `digits` at most."""
+    """Write a number with as many significant digits as it needs, `digits` at most."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     return f"{value:.{digits}g}"
 
 
 def with_tolerance(text: str, name: str, width: float) -> str:
-    """The text with another bilateral tolerance of a parameter, in the unit of its value.
+    """Return the text with another bilateral tolerance of a parameter, in the unit of its value.
 
     Args:
         text: of a model file.
@@ -80,19 +80,19 @@ def with_tolerance(text: str, name: str, width: float) -> str:
     if not 0 < width < math.inf:
         problem = f"the tolerance of {name!r} is {width:g}"
         raise ModelError(problem, remedy="give a positive finite one")
-    node = _found(_root(text), ("parameters", name))
+    node = _node_at(_root(text), ("parameters", name))
     if not isinstance(node, yaml.MappingNode):
         entry = f"{{value: {text[node.start_mark.index : node.end_mark.index]}, tolerance: {in_unit_of(node.value, width)}}}"
         return _replaced(text, node, entry)
-    known = dict(_pairs(node))
-    if "distribution" in known:
+    children = dict(_pairs(node))
+    if "distribution" in children:
         raise ModelError(
             f"parameter {name!r} has a distribution", remedy="change it in the text instead"
         )
-    value = known.get("value")
-    if "tolerance" in known:
-        before = known["tolerance"]
-        if isinstance(before, yaml.MappingNode):  # with bounds and a cost, which stay
+    value = children.get("value")
+    if "tolerance" in children:
+        before = children["tolerance"]
+        if isinstance(before, yaml.MappingNode):  # a tolerance with bounds and a cost, which stay
             return _with_width(text, before, width)
         return _replaced(text, before, in_unit_of(before.value, width))
     entry = shortest(width) if value is None else in_unit_of(value.value, width)
@@ -106,33 +106,33 @@ def with_tolerance(text: str, name: str, width: float) -> str:
 
 
 def _with_width(text: str, node: yaml.MappingNode, width: float) -> str:
-    """The text with another width in a tolerance that has bounds or a cost."""
-    known = dict(_pairs(node))
-    if "width" in known:
-        return _replaced(text, known["width"], in_unit_of(known["width"].value, width))
+    """Replace the width in a tolerance that has bounds or a cost."""
+    children = dict(_pairs(node))
+    if "width" in children:
+        return _replaced(text, children["width"], in_unit_of(children["width"].value, width))
     begin, column = node.value[0][0].start_mark.index, node.value[0][0].start_mark.column
     after = ", " if node.flow_style else "\n" + " " * column
     return f"{text[:begin]}width: {shortest(width)}{after}{text[begin:]}"
 
 
 def with_entry(text: str, section: str, name: str, entry: str) -> str:
-    """The text with one more entry at the end of a section, which is added if it is not there.
+    """Append an entry to a section, which is added if it does not exist.
 
     Args:
         text: of a model file.
         section: "parameters", "ground", "bodies", ….
         name: of the entry.
-        entry: what stands behind the name, such as "{bar: [A, B], length: 0.1}".
+        entry: the text after the name, such as "{bar: [A, B], length: 0.1}".
 
     Raises:
-        ModelError: if there is one of that name.
+        ModelError: if an entry of that name exists.
     """
     key = quoted(name)
     mapping = dict(_pairs(_root(text)))
     node = mapping.get(section)
     if node is None or not isinstance(node, yaml.MappingNode):
         line = f"{section}:\n{INDENT}{key}: {entry}\n"
-        if node is not None:  # `bodies:` with nothing behind it
+        if node is not None:  # an empty section, such as `bodies:`
             return _replaced(text, node, f"\n{INDENT}{key}: {entry}")
         return _in_order(text, mapping, section, line)
     if name in dict(_pairs(node)):
@@ -147,9 +147,9 @@ def with_entry(text: str, section: str, name: str, entry: str) -> str:
 
 
 def without_entry(text: str, section: str, name: str) -> str:
-    """The text without an entry of a section; without the section if nothing else is in it."""
+    """Remove an entry from a section, and the section if it has no other entry."""
     root = _root(text)
-    node = _found(root, (section,))
+    node = _node_at(root, (section,))
     entries = _pairs(node)
     if name not in dict(entries):
         raise ModelError(f"{section}.{name} is not in the text")
@@ -177,7 +177,7 @@ def _without(text: str, mapping: yaml.MappingNode, name: str) -> str:
 
 
 def _last(node: yaml.Node) -> int:
-    """Index of the end of what belongs to a node; block mappings end where the next thing begins."""
+    """Index of the end of a node; block mappings end where the next node begins."""
     while (
         isinstance(node, (yaml.MappingNode, yaml.SequenceNode))
         and not node.flow_style
@@ -189,7 +189,7 @@ def _last(node: yaml.Node) -> int:
 
 
 def quoted(name: str) -> str:
-    """A name as a key."""
+    """Quote a name for use as a key, if necessary."""
     plain = name and set(name) <= PLAIN and not name[0].isdigit() and name[0] not in "-."
     return name if plain else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -200,7 +200,7 @@ def _root(text: str) -> yaml.MappingNode:
     except yaml.YAMLError as error:
         raise ModelError(f"the text is not YAML: {error}") from None
     if not isinstance(root, yaml.MappingNode):
-        raise ModelError("the text is no model file: it has no keys")
+        raise ModelError("the text is not a model file: it has no keys")
     return root
 
 
@@ -209,16 +209,18 @@ def _pairs(node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
     return [(str(key.value), value) for key, value in pairs]
 
 
-def _found(root: yaml.Node, where: tuple[str, ...]) -> yaml.Node:
-    """The node at a place; a parameter may be a plain number instead of a mapping with a value."""
+def _node_at(root: yaml.Node, where: tuple[str, ...]) -> yaml.Node:
+    """Return the node at a path of keys; a parameter may be a plain number instead of a mapping
+    with a value.
+    """
     node = root
     for depth, key in enumerate(where):
         if key == "value" and not isinstance(node, yaml.MappingNode):
             return node
-        known = dict(_pairs(node))
-        if key not in known:
+        children = dict(_pairs(node))
+        if key not in children:
             raise ModelError(f"{'.'.join(where[: depth + 1])} is not in the text")
-        node = known[key]
+        node = children[key]
     return node
 
 
@@ -227,13 +229,13 @@ def _replaced(text: str, node: yaml.Node, new: str) -> str:
 
 
 def _line_end(text: str, index: int) -> int:
-    """Index of the end of the line, with the comment on it."""
+    """Index of the end of the line, including its comment."""
     end = text.find("\n", index)
     return len(text) if end < 0 else end
 
 
 def _in_order(text: str, mapping: Mapping[str, yaml.Node], section: str, lines: str) -> str:
-    """The text with a section more, before those that stand behind it in most files."""
+    """Insert a section, before the sections that follow it in the usual order."""
     later = ORDER[ORDER.index(section) + 1 :] if section in ORDER else ORDER[-1:]
     places = [node.start_mark.index for key, node in mapping.items() if key in later]
     if not places:
@@ -246,7 +248,7 @@ def _in_order(text: str, mapping: Mapping[str, yaml.Node], section: str, lines: 
 
 
 def with_value(text: str, where: tuple[str, str], entry: str) -> str:
-    """The text with an entry of a section replaced, or added if it is not there."""
+    """Replace an entry of a section, or add it if it does not exist."""
     section = dict(_pairs(_root(text))).get(where[0])
     node = dict(_pairs(section)).get(where[1])
     if node is None:
@@ -255,7 +257,7 @@ def with_value(text: str, where: tuple[str, str], entry: str) -> str:
 
 
 def plain(text: str) -> dict[str, Any]:
-    """Everything in the text as plain data, as models are read; empty if it is not YAML."""
+    """The text as plain data, read like a model; empty if it is not YAML."""
     try:
         data = parse_yaml(text, Path()).data
     except FileError:
@@ -264,7 +266,9 @@ def plain(text: str) -> dict[str, Any]:
 
 
 def scalars(text: str) -> list[tuple[tuple[str, ...], bool, yaml.ScalarNode]]:
-    """All scalars of the text in their order, with the keys and indices that lead to them, and whether they are keys."""
+    """All scalars of the text in order: the keys and indices that lead to them, whether they are
+    keys, and the nodes.
+    """
 
     def below(node: yaml.Node, where: tuple[str, ...]) -> list[Any]:
         if isinstance(node, yaml.ScalarNode):

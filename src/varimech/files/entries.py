@@ -1,7 +1,7 @@
-"""Entries of a model file: parameters, and all elements, made from the fields of each kind.
+"""Entries of a model file: parameters, and all elements, generated from the fields of each kind.
 
-The kind of an entry is given by a key that holds the names the element begins with (`bar: [O, P]`); all
-other keys are the arguments of the builder method.
+The key that holds the leading names of an element identifies its kind (`bar: [O, P]`); all other
+keys are the arguments of the builder method.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ class Entry(Strict):
     element: ClassVar[type[Element]]
 
     def add_to(self, model: Model, name: str, folder: Path) -> None:
-        """Call the builder method; files that the entry names are in a folder."""
+        """Call the builder method; paths of files in the entry are relative to `folder`."""
         key = self.element.file_key()
         names = None if key is None else getattr(self, key)
         leading = [] if names is None else names if isinstance(names, list) else [names]
-        given = self.given(*([] if key is None else [key]))
-        keywords = {name: _argument(value, folder) for name, value in given.items()}
+        keys = self.given(*([] if key is None else [key]))
+        keywords = {name: _argument(value, folder) for name, value in keys.items()}
         getattr(model, self.element.method())(name, *leading, **keywords)
 
 
 def _argument(value: object, folder: Path) -> object:
-    """A value as the builder method takes it."""
+    """Convert a value to an argument of the builder method."""
     if isinstance(value, SectionEntry):
         return value.section()
     if isinstance(value, SolidEntry):
@@ -62,7 +62,7 @@ def _argument(value: object, folder: Path) -> object:
 
 
 class ParameterEntry(Strict):
-    """A number that may change."""
+    """A parameter of the mechanism."""
 
     value: Number = Field(
         description="Nominal value: a number in SI units, or a quantity such as 30 mm."
@@ -91,9 +91,9 @@ class TableEntry(Strict):
     x: Row | None = Field(None, description="Arguments, increasing.")
     y: Row | None = Field(None, description="Values; second arguments if z is given.")
     z: Rows | None = Field(None, description="Values in two variables, a row for each x.")
-    kind: Literal[get_args(Kind)] = Field("linear", description="How it is interpolated.")  # type: ignore[valid-type]
+    kind: Literal[get_args(Kind)] = Field("linear", description="Interpolation method.")  # type: ignore[valid-type]
     outside: Literal[get_args(Outside)] | list[Literal[get_args(Outside)]] = Field(  # type: ignore[valid-type]
-        "linear", description="What it is outside of its range; a pair in two variables."
+        "linear", description="Extrapolation outside of its range; a pair in two variables."
     )
     ends: Literal[get_args(Ends)] | None = Field(  # type: ignore[valid-type]
         None, description="Conditions of a cubic spline at its ends; not-a-knot if not given."
@@ -101,20 +101,20 @@ class TableEntry(Strict):
     columns: list[StrictStr | StrictInt] | None = Field(
         None, description="Two columns of the file, by name or by number from 0."
     )
-    units: list[StrictStr] | None = Field(None, description="Of x, y and z, if not SI.")
+    units: list[StrictStr] | None = Field(None, description="Units of x, y and z, if not SI.")
 
     def arguments(self, folder: Path) -> dict[str, Any]:
-        """Arguments of `Mechanism.table`, with paths from a folder."""
-        given = self.given("file")
+        """Arguments of `Mechanism.table`, with paths relative to a folder."""
+        keys = self.given("file")
         if (self.file is None) == (self.x is None):
             raise ModelError("a table has either x or a file", remedy="give one of x: and file:")
         if self.file is not None:
-            given["x"] = folder / self.file
-        return given
+            keys["x"] = folder / self.file
+        return keys
 
 
 def entry_of(kind: type[Element]) -> type[Entry]:
-    """The entry of an element, from its fields."""
+    """Build the entry class of an element from its fields."""
     leading, key = kind.leading(), kind.file_key()
     entries: dict[str, Any] = {}
     if key is not None:
@@ -130,7 +130,7 @@ def entry_of(kind: type[Element]) -> type[Entry]:
         )
     entries |= {f.name: _file_field(f) for f in kind.fields() if f not in leading}
     entry = create_model(
-        f"{kind.method().title().replace('_', '')}Entry",  # methods have different names
+        f"{kind.method().title().replace('_', '')}Entry",  # unique, because method names are
         __base__=Entry,
         __doc__=" ".join(inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].split()),
         **entries,
@@ -151,5 +151,5 @@ def _file_field(field: ElementField[object]) -> object:
 
 
 def entries_of(section: str) -> dict[str, type[Entry]]:
-    """The entries of a section by the keys of their kinds."""
+    """Entry classes of a section by the keys of their kinds."""
     return {kind.file_key() or kind.method(): entry_of(kind) for kind in registered(section)}

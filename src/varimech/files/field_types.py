@@ -1,5 +1,5 @@
-"""Kinds of values in model files: names, numbers, vectors and matrices, each with one sentence for
-what it is not.
+"""Types of values in model files: names, numbers, vectors and matrices, each with an error message
+for values of other types.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def _is_number(value: object) -> bool:
 
 
 def _only(is_valid: Callable[[object], bool], what: str, schema: object) -> PlainValidator:
-    """Refuse other values with a description of these; `schema` is their JSON type."""
+    """Accept only valid values; the error describes them as `what`, and `schema` is their JSON
+    type.
+    """
 
     def check(value: object) -> object:
         if not is_valid(value):
@@ -51,7 +53,7 @@ def _is_open(value: object) -> bool:
 
 
 def _is_place(value: object) -> bool:
-    """A vector, with null where a component is open."""
+    """Whether a value is a vector, with null for a free component."""
     return isinstance(value, str) or _is_list(value, range(2, 4), _is_open)
 
 
@@ -62,7 +64,7 @@ def _is_matrix(value: object) -> bool:
 
 
 def _name(value: object) -> str:
-    """Names such as 1 and 12 need no quotes."""
+    """Convert a name to text: numeric names such as 1 and 12 need no quotes."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError("must be a name; put quotes around it if it looks like a number")
     return str(value)
@@ -162,7 +164,7 @@ Shape = Matrix | Vector
 
 
 def _is_action(value: object) -> bool:
-    """The word stop, or values by name."""
+    """Whether a value is the word stop, or a mapping of names to values."""
     return value == "stop" or (isinstance(value, dict) and all(map(_is_number, value.values())))
 
 
@@ -173,19 +175,21 @@ Actions = Annotated[
 
 
 def names_of(count: int) -> Any:
-    """So many names: null for none, one alone, several in brackets."""
+    """Type of a list of exactly `count` names: null for none, a single one without brackets,
+    several in brackets.
+    """
     if count < 2:
         return Name if count else type(None)
     return Pair if count == 2 else Annotated[Names, Field(min_length=count, max_length=count)]
 
 
 class Strict(BaseModel):
-    """An entry with known keys only."""
+    """An entry that accepts known keys only."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     def given(self, *without: str) -> dict[str, Any]:
-        """What was written, by keyword."""
+        """Keys that the file contains, with their values."""
         names = [
             name
             for name in type(self).model_fields
@@ -195,10 +199,10 @@ class Strict(BaseModel):
 
 
 class _SectionEntry(Strict):
-    """A cross-section by its shape: one key, its sizes in m."""
+    """A cross-section: one key for its shape, with its dimensions in m."""
 
     def section(self) -> Section:
-        """The section of the model."""
+        """Build the cross-section of the model."""
         given = self.given()
         if len(given) != 1:
             keys = ", ".join(SHAPES)
@@ -208,21 +212,25 @@ class _SectionEntry(Strict):
 
 
 class SolidEntry(Strict):
-    """A shape of a body in drawings: one of the keys box, cylinder, extrusion and mesh, and its place."""
+    """A shape of a body in drawings: one of the keys box, cylinder, extrusion and mesh, and its
+    pose.
+    """
 
     box: Vector | None = Field(None, description="Sides along x, y and z (m).")
     cylinder: Two | None = Field(None, description="[radius, length] (m), along z.")
     extrusion: Matrix | None = Field(None, description="Corners [x, y] of an outline (m).")
-    thickness: Number | None = Field(None, description="Of an extrusion, along z (m).")
+    thickness: Number | None = Field(None, description="Thickness of an extrusion, along z (m).")
     mesh: str | None = Field(
         None, description="File: STL, OBJ, PLY or glTF (.glb); from the folder of the model file."
     )
-    scale: Number | None = Field(None, description="Of a mesh: metres per unit of its file.")
+    scale: Number | None = Field(None, description="Scale of a mesh: metres per unit of its file.")
     at: Vector | None = Field(None, description="Centre, or origin, in the frame of the body (m).")
-    rotation: Matrix | None = Field(None, description="From its axes to those of the body.")
+    rotation: Matrix | None = Field(
+        None, description="Rotation from its axes to those of the body."
+    )
 
     def solid(self, folder: Path) -> Solid:
-        """The shape of the model; files of meshes are in a folder."""
+        """Build the shape of the model; paths of meshes are relative to `folder`."""
         given = self.given()
         kinds = [kind for kind in KINDS if kind in given]
         if len(kinds) != 1:

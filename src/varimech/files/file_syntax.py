@@ -1,8 +1,8 @@
-"""How model files write what Python says with arguments and calls: as keys.
+"""Model-file syntax for arguments and calls in messages: they become keys.
 
     formulation='ali3p'   formulation: ali3p        start(near=…)   start: {near: …}
 
-Arguments that are no keys are written as Python does.
+Arguments that are not keys are written as in Python.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from functools import cache
 from ..core.messages import BARE, Call, PerInterface, PythonSyntax, alternatives
 
 SECTIONS = {"start": "start", "parameter": "parameters", "table": "tables"}
-"""Methods that make no element → the key of a model file."""
+"""Methods that add no element → section of the model file."""
 
 
 class FileSyntax(PythonSyntax):
-    """Keys of a model file."""
+    """Syntax of model files."""
 
     def argument(self, name: str, value: object = BARE) -> str:
-        """As a key, where it is one."""
+        """Write an argument as a key, if it is one."""
         if name not in keys():
             return super().argument(name, value)
         return f"`{name}:`" if value is BARE else f"{name}: {alternatives(value, quoted=False)}"
 
     def call(self, call: Call) -> str:
-        """As a section of the file, where it builds a model."""
+        """Write a call as a section of the file, if it builds a model."""
         from ..elements.registry import ELEMENTS  # the help of commands needs no elements
 
         kind = ELEMENTS.get(call.method)
@@ -36,7 +36,7 @@ class FileSyntax(PythonSyntax):
         return f"{section}: {{{named}}}" if named else f"{section}:"
 
     def per_interface(self, text: PerInterface) -> str:
-        """As files write it."""
+        """Return the text for model files."""
         return text.file
 
 
@@ -49,7 +49,7 @@ def keys() -> set[str]:
 
 @cache
 def _keys(kinds: tuple[type[object], ...]) -> set[str]:
-    """The same with these kinds of elements."""
+    """Keys of the sections, with these kinds of elements."""
     from .document import json_schema
 
     def below(node: object) -> set[str]:

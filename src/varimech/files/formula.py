@@ -1,6 +1,4 @@
-"""Expressions of parameters written out as text, such that reading them gives the same expression
-again.
-"""
+"""Expressions of parameters as text that parses back to the same expression."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from ..core.symbols import SX
 from ..core.units import split_quantity
 
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
-"""How tightly parts of a formula hold together."""
+"""Operator precedence of the parts of a formula, increasing."""
 Piece = tuple[str, int]
 _CALLS = {
     **{
@@ -38,10 +36,10 @@ _COMPARED = {ca.OP_LT: "<", ca.OP_LE: "<="}
 
 
 def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float | str:
-    """A number, or the text of a scalar expression of parameters.
+    """Write a scalar expression of parameters as a number or a text.
 
     Raises:
-        ModelError: for what texts have no word for.
+        ModelError: for operations that expressions in text do not have.
     """
     if expression.is_constant():
         return float(expression)
@@ -71,11 +69,12 @@ def formula(expression: SX, parameters: Mapping[str, SX], label: str) -> float |
                 label=label,
                 remedy="give its parts names as parameters",
             )
-    return result if split_quantity(result) is None else f"({result})"  # 2.0/s is a quantity, too
+    # 2.0/s would be read as a quantity
+    return result if split_quantity(result) is None else f"({result})"
 
 
 def named(name: str) -> str:
-    """How expressions speak of a parameter."""
+    """Name of a parameter in expressions."""
     plain = (
         name.isidentifier()
         and name not in CONSTANTS
@@ -100,7 +99,7 @@ def _combined(operation: int, parts: list[Piece], label: str) -> Piece:
         return f"{_held(a, SUM)} {_COMPARED[operation]} {_held(b, SUM)}", SUM - 1
     rule = _RULES.get(operation)
     if rule is None:
-        problem = ": its expression has an operation that texts have no word for"
+        problem = ": its expression has an operation that texts cannot express"
         raise ModelError(problem, label=label, remedy="write it as a text, in Python too")
     return rule(a, b)
 

@@ -24,18 +24,18 @@ Plain = list[StrictFloat | StrictInt]
 class DataEntry(ft.Strict):
     """Measured samples of an expression of the state."""
 
-    value: StrictStr = Field(description="What was measured, an expression of the state.")
+    value: StrictStr = Field(description="Measured quantity, an expression of the state.")
     file: StrictStr | None = Field(
         None, description="A CSV file, by its path from the folder of the model file."
     )
     columns: list[StrictStr | StrictInt] | None = Field(
         None,
-        description="Of times and values in the file, by name or by number from 0; the first two if"
+        description="Columns of times and values in the file, by name or by number from 0; the first two if"
         " not given.",
     )
     times: Plain | None = Field(None, description="Times of the samples, instead of a file.")
     values: Plain | None = Field(None, description="Values at these times.")
-    units: list[StrictStr] | None = Field(None, description="Of times and values, if not SI.")
+    units: list[StrictStr] | None = Field(None, description="Units of times and values, if not SI.")
     sigma: ft.Number | None = Field(
         None, description="Standard deviation of the noise; estimated from residuals if not given."
     )
@@ -43,25 +43,27 @@ class DataEntry(ft.Strict):
     _folder: Path = PrivateAttr(Path())
 
     def locate(self, folder: Path) -> None:
-        """Set the folder from which paths begin."""
+        """Set the folder to which paths are relative."""
         self._folder = folder
 
     @property
     def path(self) -> Path | None:
-        """The CSV file, if there is one."""
+        """Path of the CSV file, if any."""
         return None if self.file is None else self._folder / self.file
 
     def made(self, name: str) -> Measurement:
-        """As analyses have it.
+        """Build the measurement for analyses.
 
         Raises:
-            ModelError: for data that are missing, doubled, or cannot be read.
+            ModelError: for data that are missing, duplicated, or cannot be read.
         """
         from ..identification.measurement import measurement
 
         label = f"data {name!r}"
-        given = self.times is not None, self.values is not None
-        if given != ((self.file is None,) * 2) or (self.file is None and self.columns is not None):
+        present = self.times is not None, self.values is not None
+        if present != ((self.file is None,) * 2) or (
+            self.file is None and self.columns is not None
+        ):
             raise ModelError(
                 "has either a file, or times and values",
                 element=label,
@@ -79,12 +81,14 @@ class DataEntry(ft.Strict):
         )
 
     def _check_units(self, label: str) -> None:
-        """Times are in seconds, and values in the unit of what was measured, if that is given."""
-        for given, wanted in zip(self.units or (), ("s", self.unit), strict=False):
-            if wanted and not of_one_kind(given, wanted):
+        """Check that times are in seconds, and values in the unit of the measured expression, if
+        units are given.
+        """
+        for unit, expected in zip(self.units or (), ("s", self.unit), strict=False):
+            if expected and not of_one_kind(unit, expected):
                 raise ModelError(
                     "has the wrong dimension",
                     label=Label(label, "units"),
-                    value=given,
-                    remedy=f"expected {wanted}, or a unit that converts to it",
+                    value=unit,
+                    remedy=f"expected {expected}, or a unit that converts to it",
                 )

@@ -1,4 +1,4 @@
-"""A mechanism as the text of a model file, and back, for files and for pickles."""
+"""Conversion of a mechanism to the text of a model file and back, for files and for pickles."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ M = TypeVar("M", bound=Any)
 def model_text(
     data: ModelData, studies: Studies | Mapping[str, object] | None, values: Values | None
 ) -> str:
-    """The text of a model file, with other nominal values where some are given.
+    """Return the text of a model file, with other nominal values where `values` are given.
 
     Raises:
-        ModelError: for Python functions, which a file cannot hold.
+        ModelError: for Python functions, which a file cannot contain.
     """
     plan = Studies.model_validate(studies) if isinstance(studies, Mapping) else studies
     numbers = data.parameter_set
@@ -34,10 +34,11 @@ def model_text(
 def pickled(
     make: Callable[..., M], data: ModelData, studies: Studies | None
 ) -> tuple[Callable[..., M], tuple[object, ...]]:
-    """What `__reduce__` returns: a function that reads the text of the model again.
+    """Return the value for `__reduce__`: a function that reads the text of the model, and its
+    arguments.
 
     Raises:
-        ModelError: for a mechanism that has no such text.
+        ModelError: for a mechanism that cannot be written as text.
     """
     try:
         text = model_text(data, studies, None)

@@ -42,21 +42,21 @@ STATISTICS: dict[str, Callable[..., Statistic]] = {
 }
 """Statistics of one objective."""
 NUMBERS = {"p": "quantile", "sigma": "worst"}
-"""Number of a statistic → the statistic."""
+"""Key of the number that a statistic takes → the statistic."""
 BESIDES = ("unit", "event", "occurrence", "near", "between", "about")
-"""Keys of an objective that choose none."""
+"""Keys of an objective that do not select its kind."""
 
 
 def limit_of(quantity: Any, given: float | str | None, label: str) -> float | None:
-    """A limit of a quantity, in its unit.
+    """Convert a limit of a quantity to the unit of the quantity.
 
     Args:
-        quantity: what is limited.
+        quantity: the limited quantity.
         given: the limit; a text is a quantity or an expression of numbers.
         label: of the limit, for errors.
 
     Raises:
-        ModelError: for a unit of another dimension, and what is no finite number.
+        ModelError: for a unit of another dimension, and values that are not finite numbers.
     """
     if given is None:
         return None
@@ -69,21 +69,21 @@ def limit_of(quantity: Any, given: float | str | None, label: str) -> float | No
 
 
 class Bound(ft.Strict):
-    """What an objective may be."""
+    """Bounds on an objective."""
 
     at_least: ft.Number | None = None
     at_most: ft.Number | None = None
     equals: ft.Number | None = None
 
     def constraint(self, quantity: Any, name: str) -> Constraint:
-        """The comparison of a quantity with these bounds.
+        """Return the comparison of a quantity with these bounds.
 
         Args:
-            quantity: what is compared.
-            name: of it, for errors.
+            quantity: the compared quantity.
+            name: its name, for errors.
 
         Raises:
-            ModelError: for another combination of bounds than one, or a lower and an upper one.
+            ModelError: unless there is one bound, or a lower and an upper one.
         """
         low, high, value = (
             limit_of(quantity, getattr(self, key), f"bound of {name!r}: {key}")
@@ -106,14 +106,16 @@ NameOrObjective = Annotated[
     Annotated[ft.Name, Tag("name")] | Annotated["ObjectiveEntry", Tag("entry")],
     Discriminator(lambda given: "entry" if isinstance(given, (dict, ObjectiveEntry)) else "name"),
 ]
-"""What a statistic is of: another objective by its name, or one that only the statistic uses."""
+"""Objective of a statistic: the name of another objective, or an objective that only the statistic
+uses.
+"""
 
 
 class ObjectiveEntry(ft.Strict):
-    """A number that a run yields: an expression of the state, integrated over time, at the end, at
-    all times, at its largest or smallest, or at an event; or the time of an event. Or a number of
-    small motions about an equilibrium, a steady motion or the start. Or a statistic of such
-    numbers over the tolerances of the parameters.
+    """A scalar result of a run: an expression of the state, integrated over time, at the end, at
+    all times, at its largest or smallest value, or at an event; or the time of an event. Or a
+    scalar result of small motions about an equilibrium, a steady motion or the initial conditions.
+    Or a statistic of such results over the tolerances of the parameters.
     """
 
     integral: Text | None = Field(None, description="Integrated over time.")
@@ -131,7 +133,7 @@ class ObjectiveEntry(ft.Strict):
     growth_rate: Place | None = Field(None, description="Largest growth rate of small motions.")
     frequency: Place | None = Field(None, description="Frequency (Hz) of a mode.")
     damping_ratio: Place | None = Field(None, description="Least damping ratio of a mode.")
-    near: ft.Number | None = Field(None, description="Frequency (Hz) of the mode that counts.")
+    near: ft.Number | None = Field(None, description="Approximate frequency (Hz) of the mode.")
     critical_speed: ft.Name | None = Field(
         None, description="Parameter: its value at which the largest growth rate passes zero."
     )
@@ -154,7 +156,8 @@ class ObjectiveEntry(ft.Strict):
         None, description="Mean plus sigma standard deviations: {worst: force, sigma: 3}."
     )
     sigma: ft.Finite | None = Field(
-        None, description="Of worst; 3 if not given, negative for the lower side."
+        None,
+        description="Number of standard deviations of worst; 3 if not given, negative for the lower side.",
     )
     probability: dict[ft.Name, Bound] | None = Field(
         None,
@@ -165,16 +168,16 @@ class ObjectiveEntry(ft.Strict):
 
     @property
     def is_statistic(self) -> bool:
-        """Whether it is one over the tolerances, and no number of a single run."""
+        """Whether it is a statistic over the tolerances rather than a result of a single run."""
         return bool(set(self.given()) & {*STATISTICS, "probability"})
 
     def made(
         self, objectives: Mapping[str, ObjectiveEntry] | None = None
     ) -> Goal | Path | Statistic:
-        """As analyses have it.
+        """Build the objective for analyses.
 
         Args:
-            objectives: those of the file, which statistics name.
+            objectives: objectives of the file, to which statistics refer by name.
         """
         if self.is_statistic:
             return self._of_tolerances(objectives or {})
@@ -187,14 +190,14 @@ class ObjectiveEntry(ft.Strict):
         return self._of_runs()
 
     def _of_tolerances(self, objectives: Mapping[str, ObjectiveEntry]) -> Statistic:
-        """A statistic, of one objective or of comparisons."""
-        given = self.given()
-        kind = next(k for k in (*STATISTICS, "probability") if k in given)
+        """Build a statistic of one objective or of comparisons."""
+        statistic = self.given()
+        kind = next(k for k in (*STATISTICS, "probability") if k in statistic)
         allowed = {kind, *(number for number, of in NUMBERS.items() if of == kind)}
-        if wrong := [key for key in given if key not in allowed]:
+        if wrong := [key for key in statistic if key not in allowed]:
             raise ModelError(
                 f"{wrong[0]} does not go with {kind}, a statistic over the tolerances",
-                remedy="an objective has one statistic; unit and event belong to what it is of",
+                remedy="an objective has one statistic; unit and event belong to its objective",
             )
         if self.probability is not None:
             if not self.probability:
@@ -205,11 +208,11 @@ class ObjectiveEntry(ft.Strict):
                     for name, bound in self.probability.items()
                 ]
             )
-        of = given.pop(kind)
+        of = statistic.pop(kind)
         if kind == "quantile" and self.p is None:
             raise ModelError("quantile needs p", remedy="{quantile: force, p: 0.999} is one")
         made = of.made() if isinstance(of, ObjectiveEntry) else _named(of, objectives)
-        return STATISTICS[kind](made, **given)
+        return STATISTICS[kind](made, **statistic)
 
     def _of_small_motions(self, given: dict[str, Any]) -> StabilityObjective:
         beside = self.given(*given)
@@ -273,7 +276,7 @@ EXAMPLE = "{probability: {force: {at_most: 500}}} is one"
 
 
 def _named(name: str, objectives: Mapping[str, ObjectiveEntry]) -> Goal | Path | Statistic:
-    """An objective that a statistic names."""
+    """Look up the objective of a statistic by name."""
     if name not in objectives:
         raise unknown_name("objective", name, objectives)
     if objectives[name].is_statistic:

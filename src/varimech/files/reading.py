@@ -1,4 +1,4 @@
-"""From a file to a mechanism; errors have file, line, field and remedy."""
+"""Conversion of a file to a mechanism; errors have file, line, field and remedy."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from .tolerance_fields import ToleranceEntry
 M = TypeVar("M", bound=Any)
 
 RENAMED = {"spread": "distribution"}
-"""Keys of earlier versions, with those that replace them."""
+"""Keys of earlier versions → the keys that replaced them."""
 LISTED, EXPLAINED = 9, 50
-"""Further problems of a file that are listed below the first, and problems of each kind that are
-looked into for that.
+"""Largest number of further problems of a file that are listed below the first, and of problems of
+each kind that are examined for this list.
 """
 VERSION_MISSING = "is missing; the first line of a model file is `varimech: 1`"
 
 
 def _read_document(path: Path) -> tuple[SourceMap, Document]:
-    """A file, checked as far as it can be without a mechanism.
+    """Read and check a file, as far as this is possible without a mechanism.
 
     Raises:
-        FileError: for what is wrong at first; further ones are listed below it.
+        FileError: for the first problem; further ones are listed below it.
     """
     marked = read_yaml(path)
     return marked, checked(marked)
 
 
 def checked(marked: SourceMap) -> Document:
-    """The document that a marked file is."""
+    """Validate the data of a file and return the document."""
     if not isinstance(marked.data, dict):
         problem = (
             "is not a model file: it has no keys such as name: and bodies: (`varimech new` writes"
@@ -56,7 +56,8 @@ def checked(marked: SourceMap) -> Document:
         return document_class().model_validate(marked.data)
     except ValidationError as error:
         load_plugins()
-        if registered() != kinds:  # it may have an element of another package
+        # the file may contain an element that another package has registered meanwhile
+        if registered() != kinds:
             return checked(marked)
         raise _file_error(marked, error) from None
 
@@ -112,7 +113,9 @@ def _parameter(entry: ParameterEntry) -> dict[str, Any]:
 
 
 def _file_error(marked: SourceMap, error: ValidationError) -> FileError:
-    """The first problem with its place; some others, and the number of the rest, below it."""
+    """The first problem with its position; below it, some further ones and the number of those not
+    listed.
+    """
     placed = sorted(
         ((_where(marked.data, problem), problem) for problem in error.errors(include_url=False)),
         key=lambda each: marked.line(each[0]),
@@ -132,21 +135,21 @@ def _file_error(marked: SourceMap, error: ValidationError) -> FileError:
         if where not in meant:  # a misspelt key is one problem, not two
             texts.setdefault(where, VERSION_MISSING if where == ("varimech",) else "is missing")
     errors = sorted((marked.error(*each) for each in texts.items()), key=lambda e: e.line or 0)
-    first, rest = errors[0], errors[1:]
-    if not rest:
+    first, further = errors[0], errors[1:]
+    if not further:
         return first
-    left = len(rest[LISTED:]) + len(wrong[EXPLAINED:]) + len(missing[EXPLAINED:])
-    more = "\n".join(str(e) for e in rest[:LISTED]) + (f"\n… and {left} more" if left else "")
+    left = len(further[LISTED:]) + len(wrong[EXPLAINED:]) + len(missing[EXPLAINED:])
+    more = "\n".join(str(e) for e in further[:LISTED]) + (f"\n… and {left} more" if left else "")
     return FileError(f"{first.reason}\n{more}", first.path, first.line, first.field)
 
 
 def _where(data: Any, problem: Any) -> Where:
-    """The way to what is wrong: of pydantic's, those steps that are in the file, without the kinds
-    of entries and the members of unions.
+    """Path to a problem in the file: the path of pydantic without kinds of entries and members of
+    unions, which are not in the file.
     """
     steps = list(problem["loc"])
     if steps[0] in SECTIONS and len(steps) > 2:
-        del steps[2]  # pydantic puts the kind of an entry there
+        del steps[2]  # pydantic inserts the kind of an entry there
     where = list[str | int]()
     for step in steps:
         if (
@@ -160,16 +163,16 @@ def _where(data: Any, problem: Any) -> Where:
 
 
 def _explained(problem: Any, where: Where) -> tuple[str, str | None]:
-    """What is wrong, and the key that is probably meant."""
+    """Description of a problem, and the key that is probably meant."""
     kind, value, loc = problem["type"], problem.get("input"), problem["loc"]
     if kind == "extra_forbidden":
         reason, meant = _meant(str(where[-1]), _known_keys(loc))
         return f"there is no such key; {reason}", meant
     if isinstance(value, dict) and list(value.values()) == [None]:
-        (value,) = value  # `P: revolute` alone
+        (value,) = value  # expand `P: revolute`
     shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
     if kind == "literal_error" and where == ("varimech",):
-        return f"{shown} is not a version of the format that is known here, which is 1", None
+        return f"{shown} is not a supported version of the format, which is 1", None
     if kind == "literal_error" and (near := _near(str(value), _options(_reached(loc)[1]))):
         return f"{shown}: did you mean {near!r}?", None
     if kind == "value_error":
@@ -179,7 +182,7 @@ def _explained(problem: Any, where: Where) -> tuple[str, str | None]:
 
 
 def _meant(key: str, known: list[str]) -> tuple[str, str | None]:
-    """A remedy for a key that is not known, and the key that is probably meant."""
+    """A remedy for an unknown key, and the key that is probably meant."""
     before, colon, _ = key.partition(":")
     if colon and before in known:
         return f"did you mean {before!r}? A space belongs after the colon", before
@@ -196,7 +199,7 @@ def _near(name: str, known: list[str]) -> str | None:
 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
-    """Keys that there are where one was not known."""
+    """Valid keys at the position of an unknown one."""
     here, _ = _reached(loc[:-1])
     if isinstance(here, type) and issubclass(here, BaseModel):
         return [field.alias or name for name, field in here.model_fields.items()]
@@ -204,7 +207,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
 
 
 def _reached(loc: tuple[int | str, ...]) -> tuple[Any, object]:
-    """The entries at a place of a file, and the type of its last field."""
+    """The entries at a position of a file, and the type of its last field."""
     document = document_class()
     here: object = document
     annotation: object = None
@@ -220,21 +223,21 @@ def _reached(loc: tuple[int | str, ...]) -> tuple[Any, object]:
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:
-    """The class of entries that a field holds, one or many."""
+    """The class of entries that a field holds, one or several."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
 def _options(annotation: object) -> list[str]:
-    """All texts that a type allows by name."""
+    """All texts that a literal type allows."""
     if isinstance(annotation, str):
         return [annotation]
     return [text for part in get_args(annotation) for text in _options(part)]
 
 
 def read_mechanism(make: Callable[..., M], path: Path) -> M:
-    """A mechanism with its studies."""
+    """Read a mechanism with its studies from a file."""
     return _made(make, *_read_document(path))
 
 
@@ -244,13 +247,13 @@ def mechanism_of_text(
     path: Path | None = None,
     known_files: Container[str] | None = None,
 ) -> M:
-    """The same from the text of a file, which may be at a path.
+    """Read a mechanism with its studies from the text of a file.
 
     Args:
         make: class of mechanisms.
         text: of the file.
-        path: of the file.
-        known_files: of tables, data and meshes that may be read from anywhere; others must be below the
+        path: of the file, if it has one.
+        known_files: tables, data and meshes that may be read from anywhere; others must be below the
             folder of the file. None if the text is trusted.
     """
     marked = parse_yaml(text, path or Path("text"))
@@ -261,7 +264,7 @@ def mechanism_of_text(
 
 
 def named_files(text: str, path: Path | None = None) -> frozenset[str]:
-    """Files that a model text names: of tables, data and meshes; none if the text has mistakes."""
+    """Files that a model text refers to: tables, data and meshes; empty if the text has errors."""
     try:
         document = checked(parse_yaml(text, path or Path("text")))
     except FileError:
@@ -276,7 +279,7 @@ def _measured(document: Document) -> dict[str, DataEntry]:
 
 
 def _named_files(document: Document) -> Iterator[tuple[Where, str, str, str]]:
-    """Files that a document names: where, in which field, by which path, and what may stand instead."""
+    """Files that a document refers to: position, field, path, and the permitted alternative."""
     for name, table in document.tables.items():
         if table.file is not None:
             yield ("tables", name), "file", table.file, "give x: and y:"

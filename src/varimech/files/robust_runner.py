@@ -1,4 +1,4 @@
-"""Executing the studies of model files about statistics over the tolerances: `robust` and
+"""Execution of the studies of model files on statistics over the tolerances: `robust` and
 `allocate`.
 """
 
@@ -33,7 +33,9 @@ CURVE = "give studies.allocate.curve: one of the constraints, such as {deviation
 def robust(
     mechanism: Stating, studies: Studies, settings: dict[str, Any]
 ) -> Statistics | RobustOptimum:
-    """Statistics with their derivatives; or, with something to minimise, a robust optimum."""
+    """Compute statistics with their derivatives; or, with an objective to minimise, a robust
+    optimum.
+    """
     mechanism = _at_values(mechanism, settings)
     correlate("robust", settings)
     names, goal = settings.pop("objectives", None), settings.pop("minimize", None)
@@ -53,7 +55,7 @@ def robust(
     for name, of in statistics.items():
         if not isinstance(of, Statistic):
             remedy = f"state one, such as {{std: {name}}}, under studies.objectives"
-            raise ModelError(f"robust: objective {name!r} is no statistic", remedy=remedy)
+            raise ModelError(f"robust: objective {name!r} is not a statistic", remedy=remedy)
     if not statistics:
         remedy = "state some under studies.objectives, such as {std: force} or {worst: force}"
         raise ModelError("robust: there is no statistic among the objectives", remedy=remedy)
@@ -63,7 +65,7 @@ def robust(
 
 
 def allocate(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Allocation:
-    """The cheapest tolerances."""
+    """Compute the tolerances of least cost."""
     settings.pop("curve", None)
     problem, constraints = _allocation(mechanism, studies, settings)
     return problem.allocate(constraints, **settings)
@@ -72,7 +74,7 @@ def allocate(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> 
 def allocation_curve(
     mechanism: Stating, studies: Studies, settings: dict[str, Any]
 ) -> AllocationCurve:
-    """Cost against risk: the cheapest tolerances for several bounds of one constraint."""
+    """Compute cost against risk: the tolerances of least cost for several bounds of one constraint."""
     curve = settings.pop("curve", None)
     problem, constraints = _allocation(mechanism, studies, settings)
     if not curve or len(curve) != 1:
@@ -85,7 +87,7 @@ def allocation_curve(
 def _allocation(
     mechanism: Stating, studies: Studies, settings: dict[str, Any]
 ) -> tuple[Problem, dict[str, Constraint]]:
-    """The problem and its constraints; other settings are left in the dictionary."""
+    """State the problem and its constraints; remaining settings are left in the dictionary."""
     mechanism = _at_values(mechanism, settings)
     correlate("allocate", settings)
     constraints = compared(studies, settings)
@@ -114,8 +116,8 @@ def _targets(
 
 
 def _at_values(mechanism: Any, settings: dict[str, Any]) -> Any:
-    """The mechanism with the values that are given as nominal ones: tolerances are about these, and
-    a search begins there.
+    """The mechanism with the given values as nominal ones: tolerances are centred on them, and a
+    search begins there.
     """
     values = settings.pop("parameters", None)
     if not values:

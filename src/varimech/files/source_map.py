@@ -1,9 +1,9 @@
-"""YAML as plain data, with the line of everything in it; built from the parser's events, so that no
-file can do harm.
+"""YAML as plain data, with the line of every entry; built from the parser's events, so that no file
+can do harm.
 
-Of YAML it takes mappings, lists and scalars. Numbers, true, false and null are those of YAML 1.2
-(yes, no, on and off are texts); keys are texts. Aliases may repeat what is complete, up to a bound
-on the whole; tags and several documents in a file are refused.
+Only mappings, lists and scalars of YAML are accepted. Numbers, true, false and null are those of
+YAML 1.2 (yes, no, on and off are texts); keys are texts. Aliases may repeat complete nodes, up to a
+bound on the whole; tags and several documents in a file are refused.
 """
 
 from __future__ import annotations
@@ -19,43 +19,41 @@ from ..core.errors import FileError, ModelError
 from .file_syntax import FileSyntax
 
 BYTES, DEPTH, NODES, CHARACTERS = 8_000_000, 40, 400_000, 100
-"""Of a file, of its nesting, of all that is in it when aliases are written out; and of a text that
-counts as one more entry there.
+"""Limits: bytes of a file; its nesting depth; number of nodes after aliases are expanded; and
+number of characters of a text that count as one more node.
 """
 LONGEST = 600
-"""Characters of a message about a mistake."""
+"""Largest number of characters in an error message."""
 _NUMBER = re.compile(
     r"[-+]?(0|[1-9][0-9]*)|[-+]?(\.[0-9]+|(?:0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
 )
 _WORDS: dict[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
 Where = tuple[str | int, ...]
-"""Keys and indices on the way to something."""
+"""Path of an entry: the keys and indices that lead to it."""
 
 
 @dataclass
 class SourceMap:
-    """Plain data with the lines that things stand on, by the keys and indices on the
-    way to them.
-    """
+    """Plain data with the line of each entry, by its path of keys and indices."""
 
     path: Path
     data: object = None
     lines: dict[Where, int] = field(default_factory=dict)
 
     def line(self, where: Where) -> int:
-        """The line of something, or of what it should be in."""
+        """Line of an entry, or of the entry that should contain it."""
         while where and where not in self.lines:
             where = where[:-1]
         return self.lines.get(where, 1)
 
     def error(self, where: Where, message: str) -> FileError:
-        """An error about something in the file."""
+        """Return an error about an entry of the file."""
         return FileError(brief(message), self.path, self.line(where), brief(_joined(where)))
 
 
 @contextmanager
 def placing_errors(marked: SourceMap, where: Where) -> Iterator[None]:
-    """Errors of element methods get the place in the file."""
+    """Add the position in the file to errors of element methods."""
     try:
         yield
     except FileError:
@@ -68,7 +66,7 @@ def placing_errors(marked: SourceMap, where: Where) -> Iterator[None]:
 
 
 def _place(marked: SourceMap, where: Where, error: ModelError) -> Where:
-    """The key of an entry that an error is about: its field, or the one that holds its value."""
+    """Path of the key that an error is about: its field, or the one that holds its value."""
     data = marked.data
     for key in where:
         data = data[key] if isinstance(data, dict) and key in data else None
@@ -76,11 +74,11 @@ def _place(marked: SourceMap, where: Where, error: ModelError) -> Where:
     for name in (error.field, error.element):
         if name in entry:
             return (name,)
-    if isinstance(given := error.value, str):
+    if isinstance(value_in_error := error.value, str):
         for key, value in entry.items():
-            if isinstance(value, dict) and given in value:
-                return key, given
-            if given == value or (isinstance(value, list) and given in value):
+            if isinstance(value, dict) and value_in_error in value:
+                return key, value_in_error
+            if value_in_error == value or (isinstance(value, list) and value_in_error in value):
                 return (key,)
     return ()
 
@@ -89,7 +87,7 @@ def read_yaml(path: Path) -> SourceMap:
     """Read a file.
 
     Raises:
-        FileError: with file and line, for whatever is not plain YAML.
+        FileError: with file and line, if the file is not plain YAML.
     """
     try:
         with path.open("rb") as file:
@@ -102,12 +100,12 @@ def read_yaml(path: Path) -> SourceMap:
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     except UnicodeDecodeError:
-        raise FileError("is not text in UTF-8; save it so", path) from None
+        raise FileError("is not UTF-8 text; save it as UTF-8", path) from None
     return parse_yaml(text, path)
 
 
 def parse_yaml(text: str, path: Path) -> SourceMap:
-    """The same of a text; `path` is what errors call it."""
+    """Parse a text; `path` is its name in errors."""
     import yaml
 
     builder = _Builder(SourceMap(path))
@@ -129,7 +127,7 @@ def parse_yaml(text: str, path: Path) -> SourceMap:
 
 
 def _remedy(reason: str, line: list[str]) -> str:
-    """What is likely meant where YAML cannot be read."""
+    """Remedy for the probable mistake where YAML cannot be parsed."""
     if any(re.match(r" *\t", each) for each in line):
         return "the line begins with a tab: indent by spaces"
     if "flow" in reason:
@@ -152,7 +150,7 @@ class _Open:
 
 
 class _Builder:
-    """Takes events one after the other. No recursion: depth is a number here."""
+    """Builds plain data from a stream of events. No recursion: depth is only a number here."""
 
     def __init__(self, marked: SourceMap):
         self.marked = marked
@@ -167,7 +165,7 @@ class _Builder:
             self._documents += 1
             if self._documents > 1:
                 raise self._refused(
-                    line, "has a second document after ---; write it to a file of its own"
+                    line, "has a second document after ---; write it to a separate file"
                 )
         elif kind in ("MappingStartEvent", "SequenceStartEvent"):
             self._check_tag(event, line)
@@ -183,7 +181,8 @@ class _Builder:
         elif kind == "AliasEvent":
             if event.anchor not in self._anchors:
                 raise self._refused(
-                    line, f"*{event.anchor} repeats what contains it, or is not said before"
+                    line,
+                    f"*{event.anchor} refers to an entry that contains it, or is not defined before",
                 )
             self._enter(line)
             self._put(*self._anchors[event.anchor], None, line)
@@ -209,7 +208,7 @@ class _Builder:
         )
 
     def _enter(self, line: int) -> Where:
-        """Where the next thing belongs."""
+        """Path of the next node."""
         if not self._open:
             self.marked.lines[()] = line
             return ()
@@ -248,25 +247,25 @@ class _Builder:
 
 
 def plain(text: str) -> Any:
-    """What a scalar without quotes means."""
+    """Convert a scalar without quotes."""
     if text in _WORDS:
         return _WORDS[text]
-    found = _NUMBER.fullmatch(text)
-    if found is None:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
         return text
-    return int(text) if found[1] is not None and len(text) < 16 else float(text)
+    return int(text) if match[1] is not None and len(text) < 16 else float(text)
 
 
 def brief(text: str, most: int = LONGEST) -> str:
-    """Its beginning and its end, where the remedy is: what a file holds may be as long
-    as the file.
+    """Shorten a message to its beginning and its end, which contains the remedy: a text from a file
+    may be as long as the file.
     """
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}"
 
 
 def _joined(where: Where) -> str:
-    """Keys as one text; what cannot be seen is written as in Python, so that a key does nothing to
-    a terminal.
+    """Join keys into one text; non-printable characters are escaped as in Python, so that a key
+    cannot affect a terminal.
     """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(map(str, where)))
 

@@ -13,17 +13,17 @@ from .measured_data import DataEntry
 from .objective_fields import Bound, ObjectiveEntry
 
 Constants = dict[StrictStr, Any]
-"""Of an integrator, formulation or coordinates."""
-MEASURED = tuple(kind for kind, what in OUTPUTS.items() if not what.spatial_only)
+"""Constants of an integrator, formulation or coordinates."""
+MEASURED = tuple(kind for kind, definition in OUTPUTS.items() if not definition.spatial_only)
 Show = dict[Literal[(*MEASURED, "trace")], list[ft.Name]]  # type: ignore[valid-type]
 
 
 class Solving(ft.Strict):
-    """Options of runs; those that are left out are chosen."""
+    """Options of runs; those that are omitted are chosen automatically."""
 
     duration: ft.Number | None = Field(None, description="s")
     step: ft.Number | None = Field(None, description="Equal time steps, s.")
-    every: ft.Every | None = Field(None, description="Store every so many of them.")
+    every: ft.Every | None = Field(None, description="Store one row for this number of steps.")
     tolerance: ft.Share | None = Field(
         None, description="Relative error for which steps are chosen, instead of a step."
     )
@@ -61,35 +61,35 @@ class SensitivityStudy(Solving):
         None,
         description="auto (if not given), direct, adjoint, composite, finite-difference or complex-step.",
     )
-    memory: ft.Positive | None = Field(None, description="MB, of an adjoint.")
-    certify: StrictBool = Field(False, description="Tell how many digits can be trusted.")
+    memory: ft.Positive | None = Field(None, description="Memory of an adjoint, MB.")
+    certify: StrictBool = Field(False, description="Determine how many digits can be trusted.")
 
 
 class Correlation(ft.Strict):
-    """How two parameters hang together."""
+    """Correlation of two parameters."""
 
     between: ft.Pair
     value: Annotated[StrictFloat | StrictInt, Field(ge=-1, le=1)]
 
 
 class UncertaintyStudy(Solving):
-    """Distributions of objectives that follow from those of the parameters."""
+    """Distributions of objectives that result from those of the parameters."""
 
     method: Literal["moments", "monte-carlo"] = Field(
         "moments", description="By derivatives, or by many runs."
     )
     objectives: list[ft.Name] | None = Field(None, description="All if not given.")
     correlation: list[Correlation] | None = None
-    order: Literal[1, 2] | None = Field(None, description="Of moments.")
+    order: Literal[1, 2] | None = Field(None, description="Order of the moments.")
     accuracy: ft.Positive | None = Field(
-        None, description="Of moments: error in standard deviations that counts as good."
+        None, description="Accuracy of moments: acceptable error, in standard deviations."
     )
     samples: ft.Samples | None = None
     sampling: Literal["random", "latin-hypercube", "sobol"] | None = None
     seed: ft.Seed | None = None
     control: StrictBool | None = Field(None, description="Correct means by the first-order model.")
     target: ft.Positive | dict[ft.Name, ft.Positive] | None = Field(
-        None, description="Half of the confidence interval to stop at."
+        None, description="Half-width of the confidence interval at which sampling stops."
     )
     allowed_failures: Annotated[StrictFloat | StrictInt, Field(ge=0, lt=1)] | None = None
     keep: StrictBool | None = None
@@ -97,7 +97,7 @@ class UncertaintyStudy(Solving):
 
 
 class FailureLimit(ft.Strict):
-    """Values of an objective at which the mechanism fails; those of a path at any time."""
+    """Values of an objective at which the mechanism fails; for a path, at any time."""
 
     above: ft.Number | None = Field(None, description="It fails at this value and above.")
     below: ft.Number | None = Field(None, description="It fails at this value and below.")
@@ -118,7 +118,7 @@ class ReliabilityStudy(Solving):
     correlation: list[Correlation] | None = None
     samples: ft.Samples | None = None
     level: Annotated[StrictFloat | StrictInt, Field(gt=0, lt=1)] | None = Field(
-        None, description="Of the confidence interval; 0.95 if not given."
+        None, description="Level of the confidence interval; 0.95 if not given."
     )
     seed: ft.Seed | None = None
 
@@ -151,7 +151,9 @@ class FitStudy(Solving):
     over: list[ft.Name] | None = Field(None, description="Parameters to find; all if not given.")
     bounds: dict[ft.Name, ft.TwoOpen] | None = Field(None, description="Parameter: [lower, upper].")
     start: dict[ft.Name, ft.Number] | None = None
-    level: ft.Share | None = Field(None, description="Of confidence intervals; 0.95 if not given.")
+    level: ft.Share | None = Field(
+        None, description="Level of confidence intervals; 0.95 if not given."
+    )
     max_iterations: ft.Iterations | None = None
     method: StrictStr | None = None
     posterior: Literal["laplace", "nuts"] | None = Field(
@@ -166,7 +168,7 @@ class FitStudy(Solving):
 
 
 class OfTolerances(Solving):
-    """What studies of statistics over the tolerances share."""
+    """Common options of studies of statistics over the tolerances."""
 
     over: list[ft.Name] | None = Field(
         None, description="Parameters whose nominal values may change."
@@ -178,11 +180,13 @@ class OfTolerances(Solving):
     start: dict[ft.Name, ft.Number] | None = None
     correlation: list[Correlation] | None = None
     statistics: Literal["auto", "moments", "samples", "form", "chaos"] | None = Field(
-        None, description="How statistics are computed; auto if not given."
+        None, description="Method of the statistics; auto if not given."
     )
-    order: Literal[1, 2] | None = Field(None, description="Of moments.")
-    samples: ft.Samples | None = Field(None, description="Of samples and chaos.")
-    degree: ft.Iterations | None = Field(None, description="Of chaos.")
+    order: Literal[1, 2] | None = Field(None, description="Order of the moments.")
+    samples: ft.Samples | None = Field(
+        None, description="Number of samples, also for polynomial chaos."
+    )
+    degree: ft.Iterations | None = Field(None, description="Degree of polynomial chaos.")
     verify: StrictBool | ft.Samples | None = Field(
         None, description="Number of independent samples that verify the result; false for none."
     )
@@ -226,11 +230,9 @@ class AllocateStudy(OfTolerances):
 
 
 class Studies(ft.Strict):
-    """What is computed of a mechanism, and what reports show."""
+    """Analyses of a mechanism, and contents of reports."""
 
-    objectives: dict[ft.Name, ObjectiveEntry] = Field(
-        {}, description="Numbers that studies are about."
-    )
+    objectives: dict[ft.Name, ObjectiveEntry] = Field({}, description="Objectives of the studies.")
     simulate: SimulateStudy | None = None
     sensitivity: SensitivityStudy | None = None
     uncertainty: UncertaintyStudy | None = None
@@ -240,7 +242,7 @@ class Studies(ft.Strict):
     allocate: AllocateStudy | None = None
     fit: FitStudy | None = None
     show: Show | None = Field(
-        None, description="Measures that reports plot, and points whose traces they draw."
+        None, description="Outputs that reports plot, and points whose paths they draw."
     )
 
 

@@ -1,5 +1,5 @@
-"""Executing the studies of a model file: its settings, with changes, state a problem, and one of
-the problem's analyses answers it.
+"""Execution of the studies of a model file: its settings, with changes, define a problem, and one
+of the problem's analyses solves it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
 
 OF_PROBLEMS = ("duration", "parameters", *RunOptions.__annotations__)
-"""Settings that state a problem; the others belong to its analysis."""
+"""Settings that define a problem; the others belong to its analysis."""
 EXCLUSIVE = {"step": "tolerance", "tolerance": "step"}
 OTHERS = {
     "moments": (
@@ -73,30 +73,30 @@ OTHERS = {
     ),
     "monte-carlo": ("order", "accuracy"),
 }
-"""Method of uncertainty → settings that belong to the other one."""
+"""Method of uncertainty → settings that belong to the other method."""
 
 
 OF_POSTERIORS = ("draws", "chains", "warmup", "seed")
 """Settings of a fit that belong to its posterior."""
 SYSTEMS = {"any": any_of, "all": all_of}
-"""Systems of limits by the word that files have for them."""
+"""Systems of limits by their names in files."""
 
 
 class Stating(Protocol):
-    """A mechanism, as far as studies need one."""
+    """The interface of a mechanism that studies use."""
 
     data: ModelData
 
     @property
     def problem(self) -> Callable[..., Problem]:
-        """The method that states a problem."""
+        """The method that defines a problem."""
         ...
 
 
 def conduct(
     mechanism: Stating, studies: Studies, kind: str, changes: Mapping[str, object]
 ) -> StudyResult:
-    """Execute a study; returns the result of its analysis."""
+    """Execute a study and return the result of its analysis."""
     section = "allocate" if kind == "allocation_curve" else kind
     settings = resolved(mechanism.data, studies, section, changes)
     return _ANALYSES[kind](mechanism, studies, settings)
@@ -105,58 +105,57 @@ def conduct(
 def resolved(
     data: ModelData, studies: Studies, kind: str, changes: Mapping[str, object]
 ) -> dict[str, Any]:
-    """The settings of a study, in SI units and by the names that `Problem` uses."""
+    """Settings of a study, in SI units and by the argument names of `Problem`."""
     if kind not in KINDS:
         raise unknown_name("kind of study", kind, KINDS)
-    given = _settings(studies, kind, changes)
-    if given.get("duration") is None:
+    settings = _settings(studies, kind, changes)
+    if settings.get("duration") is None:
         raise ModelError(
             f"study {kind!r} of {data.name!r} has no duration",
             remedy="give studies.simulate.duration, such as 2 s",
         )
-    return _in_si(data, given)
+    return _in_si(data, settings)
 
 
 def problem_of(
     mechanism: Stating, objectives: Goals, settings: dict[str, Any], wrt: Wrt = None
 ) -> Problem:
-    """The problem that settings state; settings of its analysis are left in the dictionary."""
+    """Define the problem of the settings; settings of its analysis are left in the dictionary."""
     own = {name: settings.pop(name) for name in OF_PROBLEMS if name in settings}
     return mechanism.problem(objectives, wrt, **own)
 
 
 def _settings(studies: Studies, kind: str, changes: Mapping[str, Any]) -> dict[str, object]:
-    """Settings of a study: those of `simulate`, its own over them, and changes over both. A step
-    replaces a tolerance, and the other way.
+    """Settings of a study: those of `simulate`, overridden by its own, overridden by changes. A
+    step replaces a tolerance, and vice versa.
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     own = getattr(studies, kind)
     for part in (studies.simulate, own if kind != "simulate" else None):
-        _take(found, part.given() if part is not None else {})
-    if (
-        kind == "uncertainty"
-    ):  # what a file says about the other method is for when that is asked for
-        for name in OTHERS.get(changes.get("method") or found.get("method", "moments"), ()):
-            found.pop(name, None)
-    _take(found, {name: value for name, value in changes.items() if value is not None})
-    return found
+        _take(settings, part.given() if part is not None else {})
+    if kind == "uncertainty":
+        # settings of the file for the other method apply only if that one is requested
+        for name in OTHERS.get(changes.get("method") or settings.get("method", "moments"), ()):
+            settings.pop(name, None)
+    _take(settings, {name: value for name, value in changes.items() if value is not None})
+    return settings
 
 
-def _take(found: dict[str, Any], new: Mapping[str, Any]) -> None:
+def _take(settings: dict[str, Any], new: Mapping[str, Any]) -> None:
     for name in new:
-        found.pop(EXCLUSIVE.get(name, ""), None)
+        settings.pop(EXCLUSIVE.get(name, ""), None)
         if name in ("step", "tolerance"):
             for other in ("output", "longest_step") if name == "step" else ("every",):
-                found.pop(other, None)
-    parameters = {**(found.get("parameters") or {}), **(new.get("parameters") or {})}
-    found.update(new)
-    if parameters:  # each value by itself
-        found["parameters"] = parameters
+                settings.pop(other, None)
+    parameters = {**(settings.get("parameters") or {}), **(new.get("parameters") or {})}
+    settings.update(new)
+    if parameters:  # merge parameter values one by one
+        settings["parameters"] = parameters
 
 
 def with_changes(studies: Studies, kind: str, changes: Mapping[str, object]) -> Studies:
-    """Studies whose own settings are those of one that was executed; values of parameters are
-    left to the model.
+    """Studies whose own settings are those of an executed study; values of parameters remain in the
+    model.
     """
     data = studies.model_dump(exclude_unset=True, by_alias=True)
     own = data[kind] = data.get(kind) or {}
@@ -187,7 +186,9 @@ def _check_goal(how: Mapping[str, object]) -> None:
 
 
 def _in_si(data: ModelData, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings in SI units, and integrators and such with their constants."""
+    """Convert settings to SI units, and integrators and similar settings to objects with their
+    constants.
+    """
     settings = dict(given)
     for name in ("duration", "step", "longest_step", "output"):
         value = settings.get(name)
@@ -213,35 +214,35 @@ def _in_si(data: ModelData, given: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _with_constants(what: str, given: dict[str, Any], find: Any) -> object:
-    if len(given) != 1:
+def _with_constants(subject: str, entry: dict[str, Any], find: Any) -> object:
+    if len(entry) != 1:
         raise ModelError(
-            f"{what} = {given!r} must be one name with its constants, such as {{newmark: {{gamma:"
+            f"{subject} = {entry!r} must be one name with its constants, such as {{newmark: {{gamma:"
             " 0.7}}"
         )
-    name, constants = next(iter(given.items()))
-    known = find(name)
+    name, constants = next(iter(entry.items()))
+    scheme = find(name)
     try:
-        if isinstance(known, Relative):
+        if isinstance(scheme, Relative):
             cut = constants.get("cut", ())
             return replace(
-                known,
+                scheme,
                 **{**constants, "cut": tuple(map(str, cut if isinstance(cut, list) else [cut]))},
             )
-        return type(known)(**constants)
+        return type(scheme)(**constants)
     except TypeError:
         raise ModelError(
-            f"{what} {name!r} does not have all of the constants {', '.join(constants)}"
+            f"{subject} {name!r} does not have all of the constants {', '.join(constants)}"
         ) from None
 
 
-def _of_parameter(data: ModelData, given: str, value: object) -> object:
-    """A value of a parameter, or of its tolerance ("± crank")."""
-    known, name = data.parameter_set.parameters, given.removeprefix(WIDTH)
-    if name not in known:
-        raise unknown_name(f"parameter of mechanism {data.name!r}", name, known)
+def _of_parameter(data: ModelData, key: str, value: object) -> object:
+    """Convert a value of a parameter, or of its tolerance ("± crank")."""
+    parameters, name = data.parameter_set.parameters, key.removeprefix(WIDTH)
+    if name not in parameters:
+        raise unknown_name(f"parameter of mechanism {data.name!r}", name, parameters)
     return (
-        fixed_number(value, known[name].unit, f"parameter {name!r}")
+        fixed_number(value, parameters[name].unit, f"parameter {name!r}")
         if isinstance(value, str)
         else value
     )
@@ -252,17 +253,19 @@ def _seconds(value: object, label: str) -> object:
 
 
 def objectives_of(studies: Studies, names: Any = None) -> dict[str, Goal]:
-    """Those that are named; all that are numbers of a whole run or of small motions if none is."""
-    found = {name: objective_of(studies, name) for name in names or studies.objectives}
-    chosen = {name: made for name, made in found.items() if isinstance(made, Goal)}
-    if names and len(chosen) < len(found):
-        other = next(n for n in found if n not in chosen)
-        what = (
+    """Objectives by name; without names, all objectives that are results of a whole run or of small
+    motions.
+    """
+    objectives = {name: objective_of(studies, name) for name in names or studies.objectives}
+    chosen = {name: made for name, made in objectives.items() if isinstance(made, Goal)}
+    if names and len(chosen) < len(objectives):
+        other = next(n for n in objectives if n not in chosen)
+        kind = (
             "a statistic, which only robust and allocate take"
-            if isinstance(found[other], Statistic)
+            if isinstance(objectives[other], Statistic)
             else "a path, which only optimize takes"
         )
-        raise ModelError(f"objective {other!r} is {what}")
+        raise ModelError(f"objective {other!r} is {kind}")
     if not chosen:
         raise ModelError(
             "there are no objectives",
@@ -272,7 +275,7 @@ def objectives_of(studies: Studies, names: Any = None) -> dict[str, Goal]:
 
 
 def objective_of(studies: Studies, name: str) -> Any:
-    """An objective of a file, or a path or a statistic, as analyses have it."""
+    """Build an objective, path or statistic of a file for analyses."""
     if name not in studies.objectives:
         raise unknown_name("objective", name, studies.objectives)
     try:
@@ -311,7 +314,7 @@ def _uncertainty(mechanism: Stating, studies: Studies, settings: dict[str, Any])
 
 
 def correlate(kind: str, settings: dict[str, Any]) -> None:
-    """Turn the correlations of a file into those of `Problem`."""
+    """Convert the correlations of a file to those of `Problem`."""
     if not settings.get("correlation"):
         return
     pairs = [tuple(c.between) for c in settings["correlation"]]
@@ -348,7 +351,7 @@ def _reliability(mechanism: Stating, studies: Studies, settings: dict[str, Any])
 
 
 def _failures(name: str, quantity: Any, limit: Any) -> list[Constraint]:
-    """The comparisons of one entry: above, below, or both."""
+    """Comparisons of one entry: above, below, or both."""
     bounds = limit if isinstance(limit, Mapping) else limit.given()
     if not set(bounds) & {"above", "below"} or set(bounds) - {"above", "below"}:
         raise ModelError(
@@ -365,8 +368,8 @@ def _failures(name: str, quantity: Any, limit: Any) -> list[Constraint]:
 def _moved(
     data: ModelData, parameters: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, object]]:
-    """Values of constant parameters and distributions of varying ones, whose tolerances are about
-    the given values.
+    """Values of constant parameters and distributions of varying ones, whose tolerances are centred
+    on the given values.
     """
     from scipy.stats import norm
 
@@ -400,10 +403,10 @@ def _optimize(mechanism: Stating, studies: Studies, settings: dict[str, Any]) ->
 
 
 def compared(studies: Studies, settings: dict[str, Any]) -> dict[str, Constraint]:
-    """The constraints of a study."""
-    given: Mapping[str, Bound] = settings.pop("constraints", None) or {}
+    """Constraints of a study."""
+    bounds: Mapping[str, Bound] = settings.pop("constraints", None) or {}
     return {
-        name: bound.constraint(objective_of(studies, name), name) for name, bound in given.items()
+        name: bound.constraint(objective_of(studies, name), name) for name, bound in bounds.items()
     }
 
 
@@ -454,18 +457,18 @@ def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit 
     except Interrupted:
         raise
     except KeyboardInterrupt:
-        raise Interrupted("stopped before the posterior was known", fitted) from None
+        raise Interrupted("stopped before the posterior was computed", fitted) from None
     except VarimechError as error:
         error.result = fitted
         raise
 
 
 def _begins_at_values(settings: dict[str, Any]) -> Any:
-    """Parameters that may change, which begin at the values that are given."""
-    over, given = settings.pop("over", None), settings.pop("parameters", None) or {}
-    begins = {name: value for name, value in given.items() if over is None or name in over}
+    """Variable parameters that begin at the given values."""
+    over, values = settings.pop("over", None), settings.pop("parameters", None) or {}
+    begins = {name: value for name, value in values.items() if over is None or name in over}
     settings["start"] = {**begins, **(settings.get("start") or {})}
-    settings["parameters"] = {name: value for name, value in given.items() if name not in begins}
+    settings["parameters"] = {name: value for name, value in values.items() if name not in begins}
     return over
 
 

@@ -30,7 +30,7 @@ class CostEntry(ft.Strict):
     b: ft.Number | None = Field(
         None, description="Factor of 1/t^power, such as 0.2 mm; or of the exponential function."
     )
-    power: ft.Positive | None = Field(None, description="Of t; 1 if not given.")
+    power: ft.Positive | None = Field(None, description="Exponent of t; 1 if not given.")
     k: ft.Number | None = Field(None, description="Rate of the exponential function: 20 1/mm.")
     grades: dict[StrictInt | StrictStr, Plain] | None = Field(
         None, description="Cost of each grade, such as {6: 12, 7: 8}."
@@ -40,7 +40,7 @@ class CostEntry(ft.Strict):
     )
 
     def made(self) -> Cost:
-        """The cost."""
+        """Build the cost."""
         given = self.given()
         keys = set(given)
         if self.grades is not None and keys <= {"grades", "size"}:
@@ -64,7 +64,7 @@ class ToleranceEntry(ft.Strict):
     at_least: ft.Number | None = Field(None, description="Finest tolerance that can be made.")
     at_most: ft.Number | None = Field(None, description="Widest tolerance that is allowed.")
     cost: CostEntry | StrictStr | None = Field(
-        None, description="What it costs; or an expression of t, such as 2 + 1e-4/t."
+        None, description="Its cost; or an expression of t, such as 2 + 1e-4/t."
     )
 
     def made(self) -> dict[str, Any]:
@@ -79,20 +79,20 @@ ToleranceOrWidth = Annotated[
     Annotated[ft.Number, Tag("width")] | Annotated[ToleranceEntry, Tag("entry")],
     Discriminator(lambda given: "entry" if isinstance(given, dict) else "width"),
 ]
-"""Keys are those of an entry, whatever is wrong with them."""
+"""Error paths use the keys of the entry, for any kind of error."""
 
 
 def tolerance_entry(given: dict[str, Any], number: Any) -> object:
-    """The entry of a tolerance: its width alone where it has neither bounds nor a cost.
+    """Return the file entry of a tolerance: its width alone if it has neither bounds nor a cost.
 
     Args:
-        given: width, at_least, at_most and cost, those that are there.
-        number: makes plain data of a number.
+        given: width, at_least, at_most and cost, as far as they exist.
+        number: converts a number to plain data.
     """
-    known = {key: value for key, value in given.items() if value is not None}
-    entry = {key: value if key == "cost" else number(value) for key, value in known.items()}
+    stated = {key: value for key, value in given.items() if value is not None}
+    entry = {key: value if key == "cost" else number(value) for key, value in stated.items()}
     if "cost" in entry:
-        entry["cost"] = _cost_entry(known["cost"], number)
+        entry["cost"] = _cost_entry(stated["cost"], number)
     return entry["width"] if list(entry) == ["width"] else entry
 
 
@@ -125,5 +125,5 @@ def _cost_entry(given: Any, number: Any) -> object:
 
 
 def _grade(name: str) -> int | str:
-    """A grade as a file has it: 01 stays a text."""
+    """Name of a grade in a file: 01 stays a text."""
     return name if name == "01" else int(name)

@@ -1,4 +1,4 @@
-"""From a mechanism to a file: the calls that built it, sorted into sections."""
+"""Conversion of a mechanism to a file: the calls that built it, sorted into sections."""
 
 from __future__ import annotations
 
@@ -38,27 +38,25 @@ HEADING = (
 
 
 def document_of(
-    parts: ModelData, studies: Studies | None, values: Mapping[str, float]
+    model: ModelData, studies: Studies | None, values: Mapping[str, float]
 ) -> dict[str, object]:
-    """All that a file says about a mechanism, as plain data; some parameters with other values.
+    """Return the contents of a model file as plain data, with other values of some parameters.
 
     Raises:
-        ModelError: for Python functions, which a file cannot hold.
+        ModelError: for Python functions, which a file cannot contain.
     """
-    return _Writer(parts, values).document(studies)
+    return _Writer(model, values).document(studies)
 
 
 def to_text(data: Mapping[str, object]) -> str:
-    """Plain data as YAML."""
+    """Write plain data as YAML."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
         def ignore_aliases(self, data: object) -> bool:
             return True
 
-        def text(
-            self, text: str
-        ) -> object:  # quoted where the reader would take it for something else
+        def text(self, text: str) -> object:  # quoted where YAML would read another type
             return self.represent_scalar(
                 "tag:yaml.org,2002:str", text, style=None if isinstance(plain(text), str) else "'"
             )
@@ -75,18 +73,18 @@ def to_text(data: Mapping[str, object]) -> str:
 
 
 class _Writer:
-    def __init__(self, parts: ModelData, values: Mapping[str, float]):
-        self._parts = parts
+    def __init__(self, model: ModelData, values: Mapping[str, float]):
+        self._model = model
         self._values = values
-        self._parameters = {p.name: p.symbol for p in parts.parameter_set.parameters.values()}
-        self._places = _places(parts)
+        self._parameters = {p.name: p.symbol for p in model.parameter_set.parameters.values()}
+        self._places = _places(model)
         self._earlier: set[str] = set()
-        """Parameters that existed at the call in hand; a file has all of them before."""
+        """Parameters that existed at the current call; a file contains all of them before it."""
         self._written: list[tuple[str, SX, str]] = []
 
     def document(self, studies: Studies | None) -> dict[str, object]:
         gravity = [
-            float(x) for x in self._parts.parameter_set.evaluate(self._parts.gravity).ravel()
+            float(x) for x in self._model.parameter_set.evaluate(self._model.gravity).ravel()
         ]
         sections: dict[str, dict[str, object]] = {
             name: {}
@@ -106,10 +104,10 @@ class _Writer:
                 "start",
             )
         }
-        for call in self._parts.calls:
+        for call in self._model.calls:
             self._take(sections, call)
         self._check_written()
-        data: dict[str, object] = {"varimech": 1, "name": self._parts.name, "gravity": gravity}
+        data: dict[str, object] = {"varimech": 1, "name": self._model.name, "gravity": gravity}
         data |= {name: entries for name, entries in sections.items() if entries}
         if studies is not None and (
             written := studies.model_dump(exclude_unset=True, by_alias=True)
@@ -118,51 +116,51 @@ class _Writer:
         return data
 
     def _take(self, sections: dict[str, dict[str, Any]], call: CallRecord) -> None:
-        given = dict(call.arguments)
+        arguments = dict(call.arguments)
         if call.method == "start":
-            sections["start"] = self._start(given)
+            sections["start"] = self._start(arguments)
         elif call.method == "parameter":
-            name = given.pop("name")
+            name = arguments.pop("name")
             self._earlier.add(name)
             if name in self._values:
-                given |= {
+                arguments |= {
                     "value": float(self._values[name]),
-                    "unit": self._parts.parameter_set.parameters[name].unit,
+                    "unit": self._model.parameter_set.parameters[name].unit,
                 }
-            sections["parameters"][name] = self._parameter(given)
+            sections["parameters"][name] = self._parameter(arguments)
         elif call.method == "tolerance":
-            self._state_tolerance(sections["parameters"], given)
+            self._state_tolerance(sections["parameters"], arguments)
         elif call.method == "table":
-            name = given["name"]
-            sections["tables"][name] = self._table(self._parts.parameter_set.tables[name], name)
+            name = arguments["name"]
+            sections["tables"][name] = self._table(self._model.parameter_set.tables[name], name)
         elif call.method == "point":
-            body, name = self._name(given["body"]), given["name"]
-            place = self._value(given["local"], f"point {name!r}")
+            body, name = self._name(arguments["body"]), arguments["name"]
+            place = self._value(arguments["local"], f"point {name!r}")
             section = (
                 sections["ground"] if body == "ground" else sections["points"].setdefault(body, {})
             )
             section[name] = place
         else:
             assert call.element is not None
-            name = given.pop("name")
-            entry = self._entry(call.element, name, given)
+            name = arguments.pop("name")
+            entry = self._entry(call.element, name, arguments)
             sections[call.element.file_section][name] = entry
 
-    def _entry(self, kind: type[Element], name: str, given: dict[str, object]) -> object:
+    def _entry(self, kind: type[Element], name: str, arguments: dict[str, object]) -> object:
         label, key, leading = f"{kind.method()} {name!r}", kind.file_key(), kind.leading()
         entry: dict[str, Any] = {}
         if key is not None:
             entry[key] = (
-                self._ends(name, given)
+                self._ends(name, arguments)
                 if issubclass(kind, Joint)
-                else [self._argument(field, given[field.name], label) for field in leading]
+                else [self._argument(field, arguments[field.name], label) for field in leading]
             )
             if entry[key] is not None and len(leading) < 2:
                 entry[key] = entry[key][0] if leading else None
         entry |= {
             field.name: self._argument(field, value, f"{label}: {field.name}")
             for field in kind.fields()
-            if field not in leading and (value := given.get(field.name)) is not None
+            if field not in leading and (value := arguments.get(field.name)) is not None
         }
         return key if issubclass(kind, Joint) and entry == {key: None} else entry
 
@@ -175,28 +173,32 @@ class _Writer:
             return {name: self._value(place, f"{label} {name!r}") for name, place in value.items()}
         return self._value(value, label)
 
-    def _ends(self, joint: str, given: dict[str, object]) -> list[str] | None:
-        """The points of a joint; none where they are those that a file finds by the
-        joint's name.
-        """
-        element = self._parts.joints[joint]
+    def _ends(self, joint: str, arguments: dict[str, object]) -> list[str] | None:
+        """The points of a joint; None if they are the ones that a file finds by the joint's name."""
+        element = self._model.joints[joint]
         ends = [element.first.label, element.second.label]
         by_name = [point.label for point in self._places.get(joint, [])]
-        return None if given.get("first") is None and by_name == ends else ends
+        return None if arguments.get("first") is None and by_name == ends else ends
 
-    def _name(self, thing: object) -> str:
-        """A name by which a file means the same thing."""
-        if isinstance(thing, Point):
-            return thing.label
-        if isinstance(thing, (Body, Joint)):
-            return thing.name
-        if thing in self._parts.bodies or thing in self._parts.joints or thing not in self._places:
-            return str(thing)
-        point = self._parts.find_point(thing)
-        return str(thing) if point is self._places[thing][0] else point.label
+    def _name(self, reference: object) -> str:
+        """A name that refers to the same object in a file."""
+        if isinstance(reference, Point):
+            return reference.label
+        if isinstance(reference, (Body, Joint)):
+            return reference.name
+        if (
+            reference in self._model.bodies
+            or reference in self._model.joints
+            or reference not in self._places
+        ):
+            return str(reference)
+        point = self._model.find_point(reference)
+        return str(reference) if point is self._places[reference][0] else point.label
 
     def _table(self, table: Table, name: str) -> dict[str, object]:
-        """With its numbers, wherever they came from: the file stands alone."""
+        """Entry of a table with its numbers, whatever their source, so that the file is
+        self-contained.
+        """
         label = f"table {name!r}"
         entry: dict[str, object] = {"x": table.x.tolist()}
         if table.z is None:
@@ -211,18 +213,18 @@ class _Writer:
             entry["ends"] = table.ends
         return entry
 
-    def _parameter(self, given: dict[str, Any]) -> Any:
-        entry: dict[str, object] = {"value": _plain(given["value"])}
-        if unit := given.get("unit"):
+    def _parameter(self, arguments: dict[str, Any]) -> Any:
+        entry: dict[str, object] = {"value": _plain(arguments["value"])}
+        if unit := arguments.get("unit"):
             entry["unit"] = unit
-        if given.get("bounds") is not None:
+        if arguments.get("bounds") is not None:
             entry["bounds"] = [
                 None if bound in (None, math.inf, -math.inf) else _plain(bound)
-                for bound in given["bounds"]
+                for bound in arguments["bounds"]
             ]
-        distribution = given.get("distribution")
-        if given.get("tolerance") is not None:
-            entry["tolerance"] = _plain(given["tolerance"])
+        distribution = arguments.get("distribution")
+        if arguments.get("tolerance") is not None:
+            entry["tolerance"] = _plain(arguments["tolerance"])
         if isinstance(distribution, Tolerance):
             entry["tolerance"] = tolerance_entry(tolerance_fields(distribution), _plain)
             if distribution.sigmas != 3.0:
@@ -231,34 +233,36 @@ class _Writer:
             entry["distribution"] = distribution_entry(distribution)
         return entry if len(entry) > 1 else entry["value"]
 
-    def _state_tolerance(self, entries: dict[str, Any], given: dict[str, Any]) -> None:
-        """Bounds and cost of a tolerance, stated after its parameter."""
-        parameter = given.pop("parameter")
+    def _state_tolerance(self, entries: dict[str, Any], arguments: dict[str, Any]) -> None:
+        """Write bounds and cost of a tolerance that was set after its parameter."""
+        parameter = arguments.pop("parameter")
         name = parameter.name if isinstance(parameter, Parameter) else parameter
-        known = self._parts.parameter_set.parameters[name].distribution
+        tolerance = self._model.parameter_set.parameters[name].distribution
         entry = entries[name] if isinstance(entries[name], dict) else {"value": entries[name]}
         before = entry.pop("tolerance", {})
         stated = before if isinstance(before, dict) else {"width": before}
         keys = ("width", "at_least", "at_most", "cost")
-        new = tolerance_entry({key: given.get(key) for key in keys}, _plain)
+        new = tolerance_entry({key: arguments.get(key) for key in keys}, _plain)
         stated |= new if isinstance(new, dict) else {"width": new}
-        width = {"width": stated.get("width", _plain(known.width))}  # at_most, where none is stated
+        width = {"width": stated.get("width", _plain(tolerance.width))}  # at_most if none is given
         merged = width | stated
         entry["tolerance"] = merged["width"] if list(merged) == ["width"] else merged
         entry.pop("sigmas", None)
-        entries[name] = entry | ({} if known.sigmas == 3.0 else {"sigmas": _plain(known.sigmas)})
+        entries[name] = entry | (
+            {} if tolerance.sigmas == 3.0 else {"sigmas": _plain(tolerance.sigmas)}
+        )
 
-    def _start(self, given: dict[str, Any]) -> dict[str, object]:
+    def _start(self, arguments: dict[str, Any]) -> dict[str, object]:
         entry: dict[str, Any] = {}
-        speeds = dict(given.get("speed") or {})
-        for kind, values in given.items():
+        speeds = dict(arguments.get("speed") or {})
+        for kind, values in arguments.items():
             if not values or kind in ("speed", "distance"):
                 continue
             entry[kind] = {
                 self._name(name): self._value(value, f"start: {kind} of {name!r}")
                 for name, value in values.items()
             }
-        for pair, value in (given.get("distance") or {}).items():
+        for pair, value in (arguments.get("distance") or {}).items():
             each = {
                 "between": [self._name(p) for p in pair],
                 "value": self._value(value, "start: distance"),
@@ -274,7 +278,7 @@ class _Writer:
         return entry
 
     def _value(self, value: Any, label: str) -> object:
-        """A value as plain data."""
+        """Convert a value to plain data."""
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -332,8 +336,8 @@ class _Writer:
         return entry
 
     def _text(self, text: str, label: str) -> float | str:
-        """A text as it was given, unless parameters that were made later would change what it
-        means.
+        """Write a text as it was given, unless parameters that were added later would change its
+        meaning.
         """
         later = {*self._parameters} - self._earlier
         if (quantity := split_quantity(text)) is None:
@@ -349,8 +353,10 @@ class _Writer:
         return si_value(*quantity, label) if names & later and not names & self._earlier else text
 
     def _check_written(self) -> None:
-        """Expressions that were written as texts have the same bits when they are read again."""
-        numbers = self._parts.parameter_set
+        """Check that expressions that were written as texts have the same bits when they are read
+        again.
+        """
+        numbers = self._model.parameter_set
         again = [SX(evaluated(text, numbers.scope, label)) for label, _, text in self._written]
         if not again:
             return
@@ -380,15 +386,15 @@ class _Writer:
         return [[entry(value[i, j]) for j in range(value.shape[1])] for i in range(value.shape[0])]
 
 
-def _places(parts: ModelData) -> dict[str, list[Point]]:
-    """Points by their own names, in the order in which a file makes them."""
+def _places(model: ModelData) -> dict[str, list[Point]]:
+    """Points by their own names, in the order in which a file creates them."""
     later = {
         (_body_name(s.arguments["body"]), s.arguments["name"])
-        for s in parts.calls
+        for s in model.calls
         if s.method == "point"
     } - {("ground", "")}
-    first = [p for p in parts.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
-    last = [p for p in parts.all_points if p not in first]
+    first = [p for p in model.all_points if p.body.is_ground or (p.body.name, p.name) not in later]
+    last = [p for p in model.all_points if p not in first]
     places: dict[str, list[Point]] = {}
     for point in [*first, *last]:
         if point.label not in {p.label for p in places.get(point.name, [])}:
@@ -401,7 +407,7 @@ def _body_name(body: object) -> str:
 
 
 def _plain(value: Any) -> int | float | str:
-    """A number of Python."""
+    """Convert a number to a Python number."""
     if isinstance(value, str):
         return value
     return (

@@ -5,8 +5,8 @@ differentiation.
     J(x)              custom_jvp    J̇ = H ẋ
     ẋ ↦ H ẋ, W ↦ Σ Hᵢ Wᵢ            each the transpose of the other, by one callback
 
-Forward and reverse differentiation, and each of them over the other, follow. `vmap` adds leading
-dimensions to the arguments of a callback, which `Function` takes as a batch.
+Forward and reverse differentiation, and each composed with the other, follow. `vmap` adds leading
+dimensions to the arguments of a callback, which `Function` treats as a batch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class JaxFunction:
     `jax.jvp`, `jax.vjp`, `jax.grad`, `jax.jacobian`, `jax.hessian`.
 
     Args:
-        function: what the callbacks call, in NumPy.
+        function: the same function in NumPy, which the callbacks call.
     """
 
     def __init__(self, function: Function):
@@ -79,7 +79,8 @@ def _differentiable(function: Function) -> Callable[[jax.Array], jax.Array]:
     m, n = len(function.objectives), len(function.parameters)
 
     def called(compute: Callable[..., Any], shapes: Any, *arguments: jax.Array) -> Any:
-        # the last argument has all of the batch; x may have dimensions of size 1 there, so that rows
+        # the last argument has the full batch shape; x may have dimensions of size 1 there, so that
+        # rows
         # with equal x share their steps
         batch = arguments[-1].shape[: arguments[0].ndim - 1]
         of = [jax.ShapeDtypeStruct((*batch, *shape), jnp.float64) for shape in shapes]
@@ -126,7 +127,7 @@ def _times(J: jax.Array, dx: jax.Array) -> jax.Array:
 
 
 def _transposed_times(J: jax.Array, w: jax.Array) -> jax.Array:
-    """Jᵀ w. A weight of zero leaves out a failed row, whose derivatives are NaN."""
+    """Jᵀ w. A weight of zero excludes a failed row, whose derivatives are NaN."""
     w = w[..., None]
     return (w * jnp.where((w == 0) & jnp.isnan(J), 0.0, J)).sum(axis=-2)
 

@@ -1,9 +1,9 @@
-"""A linear map of JAX that is given with its transpose:
+"""A linear map of JAX with a given transpose:
 
     y = A(r) t,      transpose  t̄ = A(r)ᵀ ȳ
 
-Callbacks cannot be transposed by JAX, and its own `linear_call` has no rule for `vmap`. Here, both
-maps take leading dimensions of r and t as a batch, so the rule is one more of them.
+JAX cannot transpose callbacks, and its own `linear_call` has no rule for `vmap`. Here, both maps
+treat leading dimensions of r and t as a batch, so `vmap` adds one more of them.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 Map = Callable[[Any, Any], Any]
-"""Of two arrays with the same number of leading dimensions, which its result has, too."""
+"""Function of two arrays with the same number of leading dimensions, which its result has, too."""
 
 _linear = Primitive("varimech_linear")
 
 
 @dataclass(frozen=True)
 class LinearMap:
-    """A map A(r) of t, with everything that JAX asks of it."""
+    """A map A(r) of t, with all rules that JAX requires."""
 
     forward: Map
     """(r, t) ↦ A(r) t"""
     backward: Map
     """(r, ȳ) ↦ A(r)ᵀ ȳ"""
     derivative: Map
-    """(ṙ, t) ↦ Ȧ t, linear in ṙ; it raises an error where there is none."""
+    """(ṙ, t) ↦ Ȧ t, linear in ṙ; it raises an error if the map has no derivative."""
     derivative_backward: Map
     """(ṙ, ȳ) ↦ Ȧᵀ ȳ"""
     axes: tuple[int, int, int]
-    """Numbers of axes of r, t and y that are not leading dimensions."""
+    """Numbers of axes of r, t and y other than leading dimensions."""
 
     @property
     def transposed(self) -> LinearMap:
@@ -50,14 +50,15 @@ class LinearMap:
         """A(r) t.
 
         Args:
-            r: what the map depends on.
-            t: what it is linear in.
+            r: argument on which the map depends.
+            t: argument in which the map is linear.
 
         Returns:
             The image of t.
         """
-        # a leading dimension of size 1 belongs to all rows of r; broadcasting it here, JAX adds up
-        # what the transpose gives for them
+        # a leading dimension of size 1 belongs to all rows of r; because it is broadcast here, JAX
+        # sums
+        # the results of the transpose over them
         at_r, at_t = r.ndim - self.axes[0], t.ndim - self.axes[1]
         batch = jnp.broadcast_shapes(r.shape[:at_r], t.shape[:at_t])
         return _linear.bind(r, jnp.broadcast_to(t, (*batch, *t.shape[at_t:])), of=self)
@@ -68,8 +69,8 @@ def _executed(r: Any, t: Any, *, of: LinearMap) -> Any:
 
 
 def _described(r: Any, t: Any, *, of: LinearMap) -> Any:
-    given = (jax.ShapeDtypeStruct(each.shape, each.dtype) for each in (r, t))
-    y = jax.eval_shape(of.forward, *given)
+    shapes = (jax.ShapeDtypeStruct(each.shape, each.dtype) for each in (r, t))
+    y = jax.eval_shape(of.forward, *shapes)
     return jax.core.ShapedArray(y.shape, y.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Frameworks are optional packages, imported when they are first asked for."""
+"""Frameworks are optional packages, imported when they are first requested."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ..core.errors import ModelError
 
 
 def check_installed(package: str, title: str) -> None:
-    """Refuse a framework that is not there.
+    """Refuse a framework that is not installed.
 
     Args:
-        package: its name, which is that of the extra, too.
-        title: how its users call it.
+        package: its name, which is also the name of the extra.
+        title: its name in messages.
 
     Raises:
         ModelError: with the command that installs it.

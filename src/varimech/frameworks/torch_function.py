@@ -70,7 +70,7 @@ class TorchFunction:
 
 class _Runs:
     """Runs of one node of the graph: a value that will be differentiated is computed with its
-    Jacobian, which is kept until it is asked for.
+    Jacobian, which is kept until it is requested.
     """
 
     def __init__(self, function: Function, *, first: bool):
@@ -120,7 +120,7 @@ class _Value(torch.autograd.Function):
     def backward(ctx: Any, weights: torch.Tensor) -> Any:
         (x,) = ctx.saved_tensors
         J, w = _Jacobian.apply(x, ctx.runs), weights.unsqueeze(-1)
-        # a weight of zero leaves out a failed row, whose derivatives are NaN
+        # a weight of zero excludes a failed row, whose derivatives are NaN
         J = torch.where((w == 0) & torch.isnan(J), torch.zeros_like(J), J)
         return (w * J).sum(dim=-2), None
 
@@ -225,7 +225,7 @@ class _Contraction(torch.autograd.Function):
 
 
 def _differentiated(x: torch.Tensor) -> bool:
-    """Whether derivatives will be asked for.
+    """Whether derivatives will be requested.
 
     Raises:
         ModelError: for forward over forward differentiation. PyTorch runs the rules of custom

@@ -30,12 +30,12 @@ AT_BOUND = 1e-6
 squares stay inside by about 1e-9.
 """
 SHARE = 0.05
-"""Smallest share of a parameter in an undetermined direction for it to be named."""
+"""Smallest component of a parameter in an undetermined direction for it to be named."""
 
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """Covariances, and what the data do not determine."""
+    """Covariances, and the parameters that the data do not determine."""
 
     covariance: np.ndarray
     """NaN for undetermined parameters."""
@@ -43,7 +43,7 @@ class Confidence:
     """Covariance within the determined directions, for bands of curves."""
     undetermined: tuple[tuple[int, ...], ...]
     """Groups of parameters of which the data determine only a combination, or nothing."""
-    freedom: int
+    dof: int
     """Statistical degrees of freedom: samples minus determined directions."""
     variance: float
     """s², the factor of (JᵀJ)⁻¹."""
@@ -56,7 +56,7 @@ class Confidence:
 
 
 def confidence(
-    J: np.ndarray, residuals: np.ndarray, sizes: np.ndarray, reach: float, *, known: bool
+    J: np.ndarray, residuals: np.ndarray, sizes: np.ndarray, reach: float, *, sigma_given: bool
 ) -> Confidence:
     """Confidence from weighted derivatives and residuals.
 
@@ -65,7 +65,7 @@ def confidence(
         residuals: weighted residuals.
         sizes: sizes of the parameters.
         reach: norm of the weighted data.
-        known: whether σ is given.
+        sigma_given: whether σ is given.
     """
     lengths = np.linalg.norm(J, axis=0)
     without_effect = lengths * sizes <= NOTHING * max(
@@ -79,11 +79,9 @@ def confidence(
         members = tuple(int(k) for k in np.flatnonzero((np.abs(v) > SHARE) & ~without_effect))
         if members and members not in groups:
             groups.append(members)
-    freedom = int(residuals.size - determined.sum())
-    estimated = not known or impossible(float(residuals @ residuals), freedom)
-    variance = (
-        (float(residuals @ residuals) / freedom if freedom > 0 else np.nan) if estimated else 1.0
-    )
+    dof = int(residuals.size - determined.sum())
+    estimated = not sigma_given or impossible(float(residuals @ residuals), dof)
+    variance = (float(residuals @ residuals) / dof if dof > 0 else np.nan) if estimated else 1.0
     W = V[determined] / s[determined][:, None]
     prediction = variance * (W.T @ W) * np.outer(scale, scale)
     covariance = prediction.copy()
@@ -94,7 +92,7 @@ def confidence(
         covariance,
         prediction,
         tuple(groups),
-        freedom,
+        dof,
         variance,
         estimated,
         U[:, determined],
@@ -130,10 +128,12 @@ def intervals(
     # √(half² + beyond²) − beyond, without cancellation
     reach = half**2 / (np.sqrt(half**2 + beyond**2) + beyond)
     low, high = np.where(sides == 0, x - half, x - reach), np.where(sides == 0, x + half, x + reach)
-    known = ~np.isnan(half)
-    return np.where((sides < 0) & known, lower, low), np.where((sides > 0) & known, upper, high)
+    determined = ~np.isnan(half)
+    return np.where((sides < 0) & determined, lower, low), np.where(
+        (sides > 0) & determined, upper, high
+    )
 
 
 def _missing(V: np.ndarray) -> np.ndarray:
-    """Directions that remain open with fewer samples than parameters."""
+    """Undetermined directions if there are fewer samples than parameters."""
     return np.linalg.svd(V)[2][V.shape[0] :]

@@ -1,9 +1,9 @@
-"""Optimal experiments: which sensors and which excitation narrow parameters most.
+"""Optimal experiments: the sensors and the excitation that determine parameters most accurately.
 
-Candidates are pairs of a sensor and a setting of the excitation. Choices of a given number of them
-are compared all where there are few, otherwise one after the other, each the best beside those that
-are there, and exchanged until no exchange is better. Settings within bounds are optimised for the
-best choice by its exact gradient.
+Candidates are pairs of a sensor and a setting of the excitation. If there are few choices of a
+given number of candidates, all are compared. Otherwise candidates are added one after the other,
+each the best addition to those already chosen, and exchanged until no exchange is better. Settings
+within bounds are optimised for the best choice by its exact gradient.
 """
 
 from __future__ import annotations
@@ -35,19 +35,21 @@ from .priors import Prior, Priors, prior_of
 from .sensors import Sensor, Sensors, named_sensors
 
 MOST_COMPARED = 20_000
-"""Choices up to which all are compared: a second or so."""
+"""Number of choices up to which all are compared: this takes about a second."""
 STARTS = 8
-"""Settings within the bounds at which a search may begin; the best of them is taken."""
+"""Number of settings within the bounds from which the best one is taken as the start of a search.
+"""
 CHANGES = 10
-"""Searches, each with the choice that is best where the last one ended."""
+"""Largest number of searches, each with the choice that is best at the result of the previous one.
+"""
 MOST_LISTED = 50
-"""Choices that a result lists."""
+"""Largest number of choices that a result lists."""
 
 Setting = Mapping[str, float | str]
 
 
 class ExperimentOptions(TypedDict, total=False):
-    """Options of an experiment, in the words of `Problem.experiment`."""
+    """Options of an experiment, with the argument names of `Problem.experiment`."""
 
     choose: int | None
     settings: Sequence[Setting] | None
@@ -84,8 +86,8 @@ def experiment(
     search = _search(s, named, over, settings, tune, criterion, narrow, prior)
     _check_count(choose, len(named) * max(len(settings or ()), 1))
     tuned: dict[str, float] = {}
-    found = search.candidates(search.settings)
-    ranked = search.ranked(found, choose)
+    candidates = search.candidates(search.settings)
+    ranked = search.ranked(candidates, choose)
     if search.bounds:
         tuned, ranked = search.tuned(choose)
     best = ranked[0]
@@ -108,7 +110,7 @@ def experiment(
 
 @dataclass(eq=False)
 class _Search:
-    """What choices are made of."""
+    """Data from which choices are built and compared."""
 
     simulation: Simulation
     sensors: Mapping[str, Sensor]
@@ -122,20 +124,20 @@ class _Search:
 
     @property
     def precision(self) -> np.ndarray:
-        """Of the priors."""
+        """Precision matrix of the priors."""
         return np.diag(self.prior.widths() ** -2.0)
 
     @all_or_nothing()
     def candidates(self, settings: Sequence[Mapping[str, float]]) -> list[Candidate]:
         """All sensors under each setting."""
-        found: list[Candidate] = []
+        all_candidates: list[Candidate] = []
         label, shown = f"{self.simulation.name}: experiments", self.simulation.progress
         with progress_bar(label, len(settings), shown) as report:
             for k, setting in enumerate(settings):
                 information = self.information(setting)
-                found += [Candidate(n, setting, F) for n, F in information.items()]
+                all_candidates += [Candidate(n, setting, F) for n, F in information.items()]
                 report(k + 1)
-        return found
+        return all_candidates
 
     def information(self, setting: Mapping[str, float]) -> dict[str, np.ndarray]:
         """Fisher information of each sensor under a setting."""
@@ -146,14 +148,14 @@ class _Search:
         for error in samples.failures.values():
             raise error
         assert samples.derivatives is not None
-        found, column = {}, 0
+        by_sensor, column = {}, 0
         for name, sensor in self.sensors.items():
             columns = slice(column, column + self.components[name])
             column = columns.stop
             at = np.abs(runs.time[:, None] - sensor.times[None, :]).argmin(axis=0)
             J = samples.derivatives[0][at, columns].reshape(-1, x.size) / sensor.sigma
-            found[name] = J.T @ J
-        return found
+            by_sensor[name] = J.T @ J
+        return by_sensor
 
     def changes(self, setting: Mapping[str, float]) -> dict[str, np.ndarray]:
         """∂F/∂u of each sensor: (setting, parameter, parameter)."""
@@ -163,7 +165,7 @@ class _Search:
         indices = s.solvers.data.parameter_set.indices(names)
         second = hessian(s, {}, indices, "forward", MEMORY)
         self.runs += len(names)
-        found = {}
+        by_sensor = {}
         for name, sensor in self.sensors.items():
             at = np.abs(second.run.time[:, None] - sensor.times[None, :]).argmin(axis=0)
             shape = second.run.time.size, self.components[name], len(names)
@@ -172,8 +174,8 @@ class _Search:
             curved = second.measure(sensor.function, name=name).to_numpy()
             curved = curved.reshape(*shape, len(names))[at][..., :p, p:] / sensor.sigma
             half = np.einsum("tcpu,tcq->upq", curved, J)
-            found[name] = half + np.swapaxes(half, 1, 2)
-        return found
+            by_sensor[name] = half + np.swapaxes(half, 1, 2)
+        return by_sensor
 
     def ranked(self, candidates: list[Candidate], choose: int | None) -> list[Choice]:
         """Choices, the best first."""
@@ -216,14 +218,14 @@ class _Search:
                 if not np.isfinite(value):
                     return 1e10, np.zeros(z.size)
                 changes = sum(self.changes(setting(z))[n] for n in sorted(names))
-                slope = np.einsum("pq,upq->u", self.criterion.gradient(F), changes)
-                return -value, -slope * (high - low)
+                derivative = np.einsum("pq,upq->u", self.criterion.gradient(F), changes)
+                return -value, -derivative * (high - low)
 
             z = minimize(loss, z, jac=True, method="L-BFGS-B", bounds=[(0, 1)] * z.size).x
-            found = choices(z)
-            if {sensor for sensor, _ in found[0].members} == names:
-                return setting(z), found
-            ranked = found
+            choices_there = choices(z)
+            if {sensor for sensor, _ in choices_there[0].members} == names:
+                return setting(z), choices_there
+            ranked = choices_there
         return setting(z), ranked
 
     def _choice(self, candidates: list[Candidate], group: Sequence[int]) -> Choice:
@@ -232,8 +234,8 @@ class _Search:
         return Choice(members, self.criterion.value(F), F)
 
     def _exchanged(self, candidates: list[Candidate], choose: int) -> list[int]:
-        """A choice that no exchange of one candidate improves. Until parameters are determined, the
-        precision has a small part of the whole information.
+        """A choice that no exchange of a single candidate improves. As long as parameters are
+        undetermined, a small multiple of the total information is added to the precision.
         """
         whole = sum((c.F for c in candidates), self.precision)
         small = 1e-6 * np.diag(np.diag(whole)) / len(candidates)
@@ -253,8 +255,8 @@ class _Search:
             for place in range(choose):
                 for k in range(len(candidates)):
                     other = [*group[:place], k, *group[place + 1 :]]
-                    if k not in group and (found := value(other)) > best + 1e-12 * abs(best):
-                        group, best, improved = other, found, True
+                    if k not in group and (new_value := value(other)) > best + 1e-12 * abs(best):
+                        group, best, improved = other, new_value, True
         return sorted(group)
 
     def _at(self, setting: Mapping[str, float]) -> Simulation:
@@ -279,16 +281,16 @@ def _search(
     narrow: str | None,
     prior: Priors | None,
 ) -> _Search:
-    """Everything that is checked before the first run."""
+    """Check the arguments before the first run, and prepare the search."""
     parameters = s.solvers.data.parameter_set
-    known = parameters.parameters
+    all_parameters = parameters.parameters
     excited = {name for setting in settings or () for name in setting} | set(tune or {})
     for name in excited:
-        if name not in known:
-            raise unknown_name("parameter", name, known)
+        if name not in all_parameters:
+            raise unknown_name("parameter", name, all_parameters)
     if over is None:
         held = excited | set(s.given or {})
-        over = [name for name in known if name not in held]
+        over = [name for name in all_parameters if name not in held]
     space = space_of("experiment", parameters, over, None, None, None)
     if both := sorted(excited & set(space.names)):
         raise ModelError(
@@ -304,8 +306,8 @@ def _search(
         )
     if settings is not None and not settings:
         raise ModelError("is empty", element="experiment", field="settings", value=settings)
-    chosen = [{n: known[n].check(v) for n, v in each.items()} for each in settings or [{}]]
-    bounds = {name: _bounds(known[name], pair) for name, pair in (tune or {}).items()}
+    chosen = [{n: all_parameters[n].check(v) for n, v in each.items()} for each in settings or [{}]]
+    bounds = {name: _bounds(all_parameters[name], pair) for name, pair in (tune or {}).items()}
     values = s.ρ[parameters.indices(space.names)]
     sizes = np.where(values == 0, 1.0, np.abs(values))
     judged = _criterion(criterion, narrow, space.names, sizes)
@@ -313,7 +315,7 @@ def _search(
     stored = stored.counting([(f"sensor {n!r}", c.function) for n, c in sensors.items()])
     equations = stored.solver({}).equations
     sizes_of = {n: _components(equations, c) for n, c in sensors.items()}
-    checked = prior_of(space, known, prior, "experiment")
+    checked = prior_of(space, all_parameters, prior, "experiment")
     return _Search(stored, sensors, checked, space.units, judged, chosen, bounds, sizes_of)
 
 

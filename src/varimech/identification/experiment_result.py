@@ -23,7 +23,7 @@ TITLES = {
     "A": "sum of relative variances (A)",
 }
 MOST_SHOWN = 12
-"""Choices that the text and the figure show."""
+"""Largest number of choices that the text and the figure show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class Choice:
 
     members: tuple[tuple[str, Mapping[str, float]], ...]
     value: float
-    """Of the criterion; −∞ where parameters are not determined."""
+    """Value of the criterion; −∞ if parameters are not determined."""
     F: np.ndarray
-    """Fisher information with that of the priors."""
+    """Fisher information, including that of the priors."""
 
     @property
     def label(self) -> str:
@@ -62,10 +62,10 @@ class Experiment(Result):
     prior: Prior = field(repr=False)
     choices: tuple[Choice, ...]
     tuned: Mapping[str, float]
-    """Best settings within the bounds; empty where none were tuned."""
+    """Best settings within the bounds; empty if none were tuned."""
     sigmas: Mapping[str, float]
     runs: int
-    """Runs of the mechanism, those of second derivatives included."""
+    """Number of runs of the mechanism, including those for second derivatives."""
     seconds: float
 
     std = Variable("Standard deviation of each parameter, by experiment and parameter.")
@@ -102,11 +102,11 @@ class Experiment(Result):
     @property
     def settings(self) -> tuple[dict[str, float], ...]:
         """Settings of the best experiment, to be passed on to `simulate`."""
-        found: list[dict[str, float]] = []
+        distinct: list[dict[str, float]] = []
         for _, setting in self.best.members:
-            if dict(setting) not in found:
-                found.append(dict(setting))
-        return tuple(found)
+            if dict(setting) not in distinct:
+                distinct.append(dict(setting))
+        return tuple(distinct)
 
     @cached_property
     def dataset(self) -> xr.Dataset:
@@ -170,7 +170,7 @@ class Experiment(Result):
             [label, *map(float, row)]
             for label, row in zip(frame.index, frame.to_numpy(), strict=True)
         ]
-        what = TITLES.get(self.criterion.kind, f"variance of {self.narrow!r}")
+        criterion_text = TITLES.get(self.criterion.kind, f"variance of {self.narrow!r}")
         notes = []
         if self.tuned:
             best = ", ".join(f"{n} = {number(x, 6)}" for n, x in self.tuned.items())
@@ -181,7 +181,7 @@ class Experiment(Result):
         if not self.prior.flat.all():
             notes.append("with the information of the priors")
         return Description(
-            f"Experiments with {self.label!r}, by the {what}",
+            f"Experiments with {self.label!r}, by the {criterion_text}",
             summary=[f"{self.runs} runs, {self.seconds:.2g} s"],
             tables=[(["experiment", "efficiency", *units], rows)],
             notes=notes,

@@ -40,20 +40,18 @@ class Fit(Result):
     measured: Mapping[str, Measurement]
     x: np.ndarray
     weighted_residuals: np.ndarray
-    """(model − data)/σ at all samples, one measurement after the other; σ = 1 where it is not
-    known.
-    """
+    """(model − data)/σ at all samples, one measurement after the other; σ = 1 if it is unknown."""
     jacobian: np.ndarray
-    """Their derivatives with respect to parameters."""
+    """Derivatives of the weighted residuals with respect to parameters."""
     confidence: Confidence
     level: float
     sigma_known: bool
     converged: bool
     message: str
     evaluations: int
-    """Runs of the mechanism."""
+    """Number of runs of the mechanism."""
     failures: list[tuple[np.ndarray, VarimechError]]
-    """Where runs failed on the way, and why."""
+    """Parameter values at which runs failed during the search, with the errors."""
     seconds: float
 
     _dims = ("parameter",)
@@ -78,7 +76,7 @@ class Fit(Result):
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → value, those that were held included, to be passed on to `simulate`."""
+        """Parameter → value, including fixed parameters, as an argument of `simulate`."""
         return self.evaluator.at(self.x)
 
     @property
@@ -131,7 +129,7 @@ class Fit(Result):
         """χ² with its degrees of freedom and probability where σ is given; otherwise σ as the
         residuals show it.
         """
-        return goodness(self.weighted_residuals, self.confidence, known=self.sigma_known)
+        return goodness(self.weighted_residuals, self.confidence, sigma_given=self.sigma_known)
 
     @cached_property
     def outliers(self) -> pd.DataFrame:
@@ -141,7 +139,7 @@ class Fit(Result):
         import pandas as pd
 
         values, marked = standardised(
-            self.weighted_residuals, self.confidence, known=self.sigma_known
+            self.weighted_residuals, self.confidence, sigma_given=self.sigma_known
         )
         far, rows = self._by_measurement(marked), []
         for name, residuals in self._by_measurement(values).items():
@@ -155,19 +153,19 @@ class Fit(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the fit or its intervals: an impossible χ², outliers, residuals that
+        """Evidence against the fit or its intervals: an impossible χ², outliers, residuals that
         are not random, parameters at bounds.
         """
         return tuple(warnings(self))
 
     @property
     def covariance(self) -> xr.DataArray:
-        """Of the parameters, in their units."""
+        """Covariance matrix of the parameters, in their units."""
         return self._square(self.confidence.covariance, "covariance")
 
     @property
     def correlation(self) -> xr.DataArray:
-        """The same with ones on the diagonal."""
+        """Correlation matrix of the parameters."""
         s = self.standard_errors
         return self._square(self.confidence.covariance / np.outer(s, s), "correlation")
 
@@ -181,7 +179,7 @@ class Fit(Result):
         p = (1 + self.level) / 2
         if not self.confidence.estimated:
             return float(norm.ppf(p))
-        return float(t.ppf(p, self.confidence.freedom)) if self.confidence.freedom > 0 else np.nan
+        return float(t.ppf(p, self.confidence.dof)) if self.confidence.dof > 0 else np.nan
 
     @property
     def undetermined(self) -> tuple[tuple[str, ...], ...]:
@@ -194,20 +192,20 @@ class Fit(Result):
 
     @property
     def residuals(self) -> dict[str, np.ndarray]:
-        """Model less data, by measurement: (time, component)."""
-        parts = self._by_measurement(self.weighted_residuals)
+        """Model minus data, by measurement: (time, component)."""
+        by_measurement = self._by_measurement(self.weighted_residuals)
         return {
             name: r if (σ := self.measured[name].sigma) is None else r * σ
-            for name, r in parts.items()
+            for name, r in by_measurement.items()
         }
 
     def _by_measurement(self, samples: np.ndarray) -> dict[str, np.ndarray]:
-        """Numbers of all samples as (time, component) of each measurement."""
+        """Reshape numbers of all samples to (time, component) of each measurement."""
         ends = np.cumsum([m.values.size for m in self.measured.values()])
-        parts = np.split(samples, ends[:-1])
+        blocks = np.split(samples, ends[:-1])
         return {
-            name: part.reshape(m.values.shape)
-            for (name, m), part in zip(self.measured.items(), parts, strict=True)
+            name: block.reshape(m.values.shape)
+            for (name, m), block in zip(self.measured.items(), blocks, strict=True)
         }
 
     @property
@@ -215,8 +213,8 @@ class Fit(Result):
         """Standard deviation of the residuals of each measurement, in its unit; NaN without more
         samples than parameters.
         """
-        freedom, count = self.confidence.freedom, self.weighted_residuals.size
-        share = count / freedom if freedom > 0 else np.nan
+        dof, count = self.confidence.dof, self.weighted_residuals.size
+        share = count / dof if dof > 0 else np.nan
         return {name: float(np.sqrt(np.mean(r**2) * share)) for name, r in self.residuals.items()}
 
     @property
@@ -257,7 +255,7 @@ class Fit(Result):
         return draw_fit(self, style)
 
     def posterior(self, **options: Unpack[PosteriorOptions]) -> Posterior:
-        """The posterior distribution of the parameters: what data and prior knowledge leave open.
+        """Compute the posterior distribution of the parameters, given the data and priors.
 
         The noise is normal, with the `sigma` of the measurements, or with one that is estimated
         along with the parameters (with a flat prior of its logarithm).

@@ -24,7 +24,7 @@ TIGHT = 1e-12
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of a fit, in the words of `Problem.fit`."""
+    """Options of a fit, with the argument names of `Problem.fit`."""
 
     start: Mapping[str, float | str] | None
     bounds: Bounds | None
@@ -73,9 +73,9 @@ def fit(
     reach = float(
         np.linalg.norm(np.concatenate([(m.values / _weights(m)).ravel() for m in named.values()]))
     )
-    known = all(m.sigma is not None for m in named.values())
+    sigma_given = all(m.sigma is not None for m in named.values())
     covariances = confidence(
-        J, r, space.sizes, max(reach, float(np.linalg.norm(first))), known=known
+        J, r, space.sizes, max(reach, float(np.linalg.norm(first))), sigma_given=sigma_given
     )
     seconds = time.perf_counter() - began
     result = Fit(
@@ -88,7 +88,7 @@ def fit(
         J,
         covariances,
         level,
-        known,
+        sigma_given,
         converged,
         message,
         residuals.runs,
@@ -103,9 +103,7 @@ def fit(
 def _least(
     residuals: _Residuals, space: Space, most: int, report: Callable[..., None]
 ) -> tuple[np.ndarray, bool, str]:
-    """Parameters with the smallest sum of squares, whether the solver converged, and
-    its message.
-    """
+    """Parameters with the smallest sum of squares, whether the solver converged, and its message."""
     from scipy.optimize import least_squares
 
     scaled = space.sizes
@@ -141,11 +139,11 @@ class _Residuals:
         self.runs = 0
         self.failures: list[tuple[np.ndarray, VarimechError]] = []
         self.strict = True
-        """Whether a failure is raised."""
+        """Whether a failed run raises its error."""
         self._last: tuple[bytes, tuple[np.ndarray, np.ndarray]] | None = None
         self._least = np.inf
         self.best: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]
-        """The parameters with the smallest sum of squares, from the first run on."""
+        """The parameters with the smallest sum of squares so far, set by the first run."""
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals and their derivatives."""
@@ -191,7 +189,7 @@ def _weights(m: Measurement) -> np.ndarray:
 
 
 def last_sample(measured: Measurements) -> float:
-    """The time of the last sample (s), which is as long as a fit has to run."""
+    """Time of the last sample (s), and so the duration of the run."""
     last = max(float(m.times.max()) for m in named_measurements(measured).values())
     if last == 0:
         raise ModelError("all samples are at t = 0; give duration=", element="fit")
@@ -199,7 +197,7 @@ def last_sample(measured: Measurements) -> float:
 
 
 def storing_samples(analysis: str, s: Simulation, samples: Sequence[np.ndarray]) -> Simulation:
-    """The simulation with results stored at the sample times."""
+    """Return the simulation with results stored at the sample times."""
     times = np.unique(np.concatenate(samples))
     if not s.duration >= times[-1]:
         problem = f"s ends before the last sample, at {times[-1]:g} s"
@@ -210,7 +208,7 @@ def storing_samples(analysis: str, s: Simulation, samples: Sequence[np.ndarray])
     if s.schedule.outputs is not None:
         return s.with_options(output=times)
     steps = times / s.schedule.step
-    # a round value: above the rounding of the quotient, and a negligible part of a step
+    # a round value: above the rounding of the quotient, and a negligible fraction of a step
     between_steps = np.abs(steps - np.round(steps)) > 1e-6
     if between_steps.any():
         problem = (

@@ -18,12 +18,12 @@ OUTLIER = 0.01
 (Bonferroni).
 """
 MOST_OUTLIERS = 0.2
-"""Share of samples beyond which they are not outliers: σ or the model is wrong."""
+"""Fraction of the samples above which they are not outliers: σ or the model is wrong."""
 MOST_TESTED = 50
-"""Most samples that are tested: each takes a linear fit."""
+"""Largest number of samples that are tested: each takes a linear fit."""
 FOLLOWED = 1e-6
 """Standard deviation of a residual, relative to the noise, below which the fit interpolates the
-sample, so that it shows nothing.
+sample, so that the residual contains no information.
 """
 FEWEST = 10
 """Fewest samples for a test of the order of residuals."""
@@ -58,19 +58,19 @@ class Goodness:
         return self.p_value is not None and self.p_value > 1 - CONTRADICTION
 
 
-def goodness(residuals: np.ndarray, linear: Confidence, *, known: bool) -> Goodness:
-    """Goodness of fit from weighted residuals; `known`: whether σ is given."""
+def goodness(residuals: np.ndarray, linear: Confidence, *, sigma_given: bool) -> Goodness:
+    """Goodness of fit from weighted residuals; `sigma_given`: whether σ is given."""
     from scipy.stats import chi2 as distribution
 
-    total, ν = float(residuals @ residuals), linear.freedom
+    total, ν = float(residuals @ residuals), linear.dof
     deviation = float(np.sqrt(total / ν)) if ν > 0 else np.nan
-    if not known or ν <= 0:
+    if not sigma_given or ν <= 0:
         return Goodness(ν, None, None, deviation)
     return Goodness(ν, total, float(distribution.sf(total, ν)), deviation)
 
 
 def standardised(
-    residuals: np.ndarray, linear: Confidence, *, known: bool
+    residuals: np.ndarray, linear: Confidence, *, sigma_given: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standardised residuals of a (linearised) fit without the outliers, and which samples are
     outliers.
@@ -81,26 +81,26 @@ def standardised(
     from scipy.stats import t
 
     count, kept = residuals.size, np.ones(residuals.size, dtype=bool)
-    most = min(max(1, int(MOST_OUTLIERS * count)), MOST_TESTED, linear.freedom - 2)
+    most = min(max(1, int(MOST_OUTLIERS * count)), MOST_TESTED, linear.dof - 2)
     removed: list[int] = []
     significant = 0
     for _ in range(max(most, 0)):
-        r, _ = _without(residuals, linear.basis, kept, known=known)
+        r, _ = _without(residuals, linear.basis, kept, sigma_given=sigma_given)
         k = int(np.where(kept, np.abs(r), 0.0).argmax())
         kept[k] = False
         removed.append(k)
         # residual of the removed sample from a fit without it
-        deleted, ν = _without(residuals, linear.basis, kept, known=known)
+        deleted, ν = _without(residuals, linear.basis, kept, sigma_given=sigma_given)
         if np.abs(deleted[k]) > t.isf(OUTLIER / (2 * (kept.sum() + 1)), ν):
             significant = len(removed)
     out = np.zeros(count, dtype=bool)
     if significant < max(2, int(MOST_OUTLIERS * count)):
         out[removed[:significant]] = True
-    return _without(residuals, linear.basis, ~out, known=known)[0], out
+    return _without(residuals, linear.basis, ~out, sigma_given=sigma_given)[0], out
 
 
 def _without(
-    residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, known: bool
+    residuals: np.ndarray, basis: np.ndarray, kept: np.ndarray, *, sigma_given: bool
 ) -> tuple[np.ndarray, int]:
     """Standardised residuals of the linear least-squares fit to the kept samples, and its degrees
     of freedom.
@@ -110,7 +110,7 @@ def _without(
     leverage, ν = ((basis @ inverse) * basis).sum(axis=1), int(kept.sum() - basis.shape[1])
     if ν <= 0:
         return np.full(r.size, np.nan), ν
-    s = np.sqrt(max(float(r[kept] @ r[kept]) / ν, 1.0 if known else 0.0))
+    s = np.sqrt(max(float(r[kept] @ r[kept]) / ν, 1.0 if sigma_given else 0.0))
     factor = np.sqrt(np.where(kept, np.maximum(1.0 - leverage, 0.0), 1.0 + leverage))
     return np.divide(r, s * factor, out=np.zeros(r.size), where=s * factor > FOLLOWED * s), ν
 

@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 METHODS = ("laplace", "nuts")
 RUNS = {"laplace": 1, "nuts": 10_000}
-"""Runs that a method takes, roughly: so many decide whether compiling pays."""
+"""Approximate number of runs of each method, which decides whether compilation pays."""
 DRAWS = {"laplace": 4000, "nuts": 1000}
 CHAINS, WARMUP = 4, 300
-"""Draws (of each chain), chains and warm-up where nothing else is given: as usual; the curvature at
-the mode makes a short warm-up do.
+"""Default numbers of chains and warm-up draws: as usual; because of the curvature at the mode a
+short warm-up suffices.
 """
 FEWEST_DRAWS = 4
-"""Fewest draws of a chain: its halves have a variance."""
+"""Smallest number of draws of a chain, for which its halves have a variance."""
 SPARE = 3
-"""Numbers that the data need beyond the parameters for the noise to be estimated: with fewer, the
-posterior has no variance.
+"""Number of data in excess of the parameters that is required to estimate the noise: with fewer,
+the posterior has no variance.
 """
 
 
 class PosteriorOptions(TypedDict, total=False):
-    """Options of a posterior, in the words of `Fit.posterior`."""
+    """Options of a posterior, with the argument names of `Fit.posterior`."""
 
     prior: Priors | None
     method: str
@@ -77,13 +77,13 @@ def posterior(
     approximation: Laplace | None = None
     interrupted = False
     if method == "laplace":
-        known = log.noise_known
-        approximation = laplace(mode, s, log.count, log.prior, seed, known=known)
+        sigma_known = log.noise_known
+        approximation = laplace(mode, s, log.count, log.prior, seed, sigma_known=sigma_known)
         x, logs = approximation.draws(count)
-        found = Chains(x[None], logs[None], 0, 1.0)
+        sampled = Chains(x[None], logs[None], 0, 1.0)
     else:
-        found = _sampled(fit, log, mode, s, (chains or CHAINS, warmup or WARMUP, count), seed)
-        interrupted = found.interrupted
+        sampled = _sampled(fit, log, mode, s, (chains or CHAINS, warmup or WARMUP, count), seed)
+        interrupted = sampled.interrupted
     result = Posterior(
         fit,
         log.prior,
@@ -91,18 +91,18 @@ def posterior(
         float(share),
         seed,
         mode.x,
-        found.x,
-        None if log.noise_known else np.exp(found.s),
+        sampled.x,
+        None if log.noise_known else np.exp(sampled.s),
         approximation,
-        convergence(found.x) if method == "nuts" else None,
-        found.divergences,
-        found.acceptance,
+        convergence(sampled.x) if method == "nuts" else None,
+        sampled.divergences,
+        sampled.acceptance,
         log.evaluations,
         log.failed,
         time.perf_counter() - began,
     )
     if interrupted:
-        kept = found.x.shape[1]
+        kept = sampled.x.shape[1]
         raise Interrupted(f"stopped after {kept} of {count} draws of each chain", result)
     return result
 
@@ -110,7 +110,7 @@ def posterior(
 def _checked(
     method: str, draws: int | None, chains: int | None, warmup: int | None, seed: int
 ) -> int:
-    """The number of draws; raise where options do not go together."""
+    """Return the number of draws; raise an error if options are inconsistent."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     count = DRAWS[method] if draws is None else draws
@@ -159,12 +159,12 @@ def _log_posterior(fit: Fit, prior: Priors | None, runs: int) -> LogPosterior:
 
 
 def _check_noise(fit: Fit) -> None:
-    """The noise has to be known, or to show in the residuals."""
+    """Require noise that is known, or that can be estimated from the residuals."""
     if fit.sigma_known:
         return
     r = fit.weighted_residuals
-    if fit.confidence.freedom < SPARE:
-        directions = r.size - fit.confidence.freedom
+    if fit.confidence.dof < SPARE:
+        directions = r.size - fit.confidence.dof
         raise ModelError(
             f"the noise cannot be estimated from {r.size} numbers with {directions} parameters",
             element="posterior",
@@ -182,14 +182,14 @@ def _check_noise(fit: Fit) -> None:
 
 
 def _check_determined(fit: Fit, log: LogPosterior, mode: Expansion, s: float, method: str) -> None:
-    """Data and priors have to determine each parameter; NUTS takes bounds for a prior, too."""
+    """Require that data and priors determine each parameter; for NUTS, bounds count as a prior."""
     J = mode.jacobian * np.exp(-s)
     widths = log.prior.widths()
     informative = np.isfinite(widths)
     J = np.concatenate([J, np.diag(1 / widths)[informative]])
     reach = float(np.sqrt(sum((m.values**2).sum() for m in fit.measured.values())))
     reach = max(reach * np.exp(-s), TINY) if fit.sigma_known is False else _weighted_reach(fit)
-    groups = confidence(J, np.zeros(len(J)), fit.space.sizes, reach, known=True).undetermined
+    groups = confidence(J, np.zeros(len(J)), fit.space.sizes, reach, sigma_given=True).undetermined
     bounded = np.isfinite(log.prior.upper - log.prior.lower)
     for group in groups:
         if method == "nuts" and all(bounded[k] for k in group):

@@ -1,11 +1,11 @@
-"""Fisher information of sensors about parameters, and what experiments are judged by:
+"""Fisher information of sensors about parameters, and the criteria for experiments:
 
-F = P + Σ Jᵀ J / σ²,   J = ∂y/∂θ at the sample times,   P the precision of the priors
+    F = P + Σ Jᵀ J / σ²,   J = ∂y/∂θ at the sample times,   P the precision of the priors
 
-D: log |F|,   A: −Σ (F⁻¹)_ii / d_i²,   one parameter: −log (F⁻¹)_ii
+    D: log |F|,   A: −Σ (F⁻¹)_ii / d_i²,   one parameter: −log (F⁻¹)_ii
 
-with d the sizes of the parameters; larger is better. For settings u of the excitation,
-∂F/∂u = Σ (∂J/∂uᵀ J + Jᵀ ∂J/∂u)/σ², with exact second derivatives of y.
+with d the sizes of the parameters; larger is better. For settings u of the excitation, ∂F/∂u = Σ
+(∂J/∂uᵀ J + Jᵀ ∂J/∂u)/σ², with exact second derivatives of y.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from dataclasses import dataclass
 import numpy as np
 
 SINGULAR = 1e-14
-"""Smallest eigenvalue of the scaled F, relative to the largest, that determines all parameters: the
-square of `confidence.UNDETERMINED`.
+"""Smallest eigenvalue of the scaled F, relative to the largest, for which all parameters count as
+determined: the square of `confidence.UNDETERMINED`.
 """
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """What an experiment is judged by."""
+    """Optimality criterion of an experiment."""
 
     kind: str
     """"D", "A", or "one"."""
     sizes: np.ndarray
     of: int = 0
-    """The parameter, for "one"."""
+    """Index of the parameter, for "one"."""
 
     def value(self, F: np.ndarray) -> float:
-        """Larger is better; −∞ where F does not determine the parameters."""
+        """Value of the criterion: larger is better; −∞ if F does not determine the parameters."""
         scaled = F * np.outer(self.sizes, self.sizes)
         values, vectors = np.linalg.eigh(scaled)
         singular = values <= SINGULAR * max(values[-1], 0.0)
@@ -51,13 +51,13 @@ class Criterion:
         d = self.sizes
         inverse = np.linalg.inv(F * np.outer(d, d))
         if self.kind == "D":
-            slope = inverse
+            scaled = inverse
         elif self.kind == "A":
-            slope = inverse @ inverse
+            scaled = inverse @ inverse
         else:
             column = inverse[:, self.of]
-            slope = np.outer(column, column) / column[self.of]
-        return slope * np.outer(d, d)
+            scaled = np.outer(column, column) / column[self.of]
+        return scaled * np.outer(d, d)
 
     def covariance(self, F: np.ndarray) -> np.ndarray:
         """F⁻¹ (Cramér–Rao); infinite for parameters that F does not determine."""
@@ -73,7 +73,7 @@ class Criterion:
         return C
 
     def efficiency(self, value: float, best: float) -> float:
-        """How many of the samples of the experiment at hand the best one would need."""
+        """Fraction of the samples of the present experiment that the best experiment would need."""
         if self.kind == "A":
             return best / value
         share = (value - best) / (self.sizes.size if self.kind == "D" else 1)

@@ -1,7 +1,7 @@
 """Laplace approximation of a posterior, with exact second derivatives about the mode x₀:
 
-σ known:      x ~ N(x₀ − H⁻¹ g, H⁻¹),  H = ∂²U/∂x²,  g = ∂U/∂x  (zero but at bounds)
-σ estimated:  x | s as above,  p(s) ∝ |H|^(−1/2) exp(−n s − S e^(−2s)/2 + gᵀ H⁻¹ g/2),  s = log σ
+    σ known:      x ~ N(x₀ − H⁻¹ g, H⁻¹),  H = ∂²U/∂x²,  g = ∂U/∂x  (zero except at bounds)
+    σ estimated:  x | s as above,  p(s) ∝ |H|^(−1/2) exp(−n s − S e^(−2s)/2 + gᵀ H⁻¹ g/2),  s = log σ
 
 The latter is a mixture of normal distributions over a grid of s. Both are exact for models that are
 linear in the parameters with normal or flat priors: with flat ones, the mixture is Student's t.
@@ -23,7 +23,7 @@ from .log_posterior import Expansion
 from .priors import Prior
 
 PARTS = 4
-"""Points of the grid of s in each standard deviation: the trapezoidal rule has converged."""
+"""Points of the grid of s per standard deviation: the trapezoidal rule has converged."""
 NEGLIGIBLE = 40.0
 """Decrease of log p(s) + 2 s from its maximum at which the grid ends: e^−40 is below rounding, also
 in variances.
@@ -31,20 +31,20 @@ in variances.
 OUTSIDE = 1e-9
 """Probability outside the bounds that is ignored: below the accuracy of the approximation."""
 POINTS = 2**15
-"""Weighted points of a truncated distribution: quasi-random, errors of means about 1e-3 standard
-deviations.
+"""Number of weighted points of a truncated distribution: quasi-random, errors of means about 1e-3
+standard deviations.
 """
 FEWEST = 100
-"""Fewest effective points of a truncated distribution."""
+"""Smallest effective number of points of a truncated distribution."""
 
 
 @dataclass(frozen=True, eq=False)
 class Laplace:
-    """The approximation; `logs` are the values of s (0 alone where σ is known)."""
+    """The approximation; `logs` are the values of s (only 0 if σ is known)."""
 
     logs: np.ndarray
     weights: np.ndarray
-    """Probability of each of them."""
+    """Probability of each value of s."""
     means: np.ndarray
     """(s, parameter)"""
     covariances: np.ndarray
@@ -55,12 +55,12 @@ class Laplace:
 
     @cached_property
     def truncated(self) -> bool:
-        """Whether bounds cut off something."""
+        """Whether bounds truncate the distribution."""
         return bool(self._outside.sum() > OUTSIDE)
 
     @property
     def mean(self) -> np.ndarray:
-        """(parameter)"""
+        """Means, (parameter)."""
         if self.truncated:
             x, w, _ = self._points
             return w @ x
@@ -68,7 +68,7 @@ class Laplace:
 
     @property
     def covariance(self) -> np.ndarray:
-        """(parameter, parameter)"""
+        """Covariance, (parameter, parameter)."""
         if self.truncated:
             x, w, _ = self._points
             d = x - w @ x
@@ -77,7 +77,7 @@ class Laplace:
         return np.einsum("k,kij->ij", self.weights, self.covariances) + (self.weights * d.T) @ d
 
     def quantiles(self, probabilities: np.ndarray) -> np.ndarray:
-        """(probability, parameter)"""
+        """Quantiles, (probability, parameter)."""
         count = self.means.shape[1]
         if self.truncated:
             x, w, _ = self._points
@@ -106,7 +106,7 @@ class Laplace:
 
     @cached_property
     def _deviations(self) -> np.ndarray:
-        """(s, parameter)"""
+        """Standard deviations, (s, parameter)."""
         return np.sqrt(np.einsum("kii->ki", self.covariances))
 
     @cached_property
@@ -145,7 +145,7 @@ class Laplace:
         from scipy.stats import qmc
 
         d = self.means.shape[1]
-        order = np.argsort(-self._outside)  # what is cut most comes first: even weights
+        order = np.argsort(-self._outside)  # the most truncated parameters first, for even weights
         u = qmc.Sobol(d + 1, seed=np.random.default_rng([self.seed, 2])).random(POINTS)
         of = np.minimum(np.searchsorted(np.cumsum(self.weights), u[:, d]), self.weights.size - 1)
         roots = np.linalg.cholesky(self.covariances[:, order][:, :, order])[of]
@@ -154,7 +154,7 @@ class Laplace:
             centre = self.means[of, k] + np.einsum("nj,nj->n", roots[:, i, :i], z[:, :i])
             σ = roots[:, i, i]
             a, b = (self.lower[k] - centre) / σ, (self.upper[k] - centre) / σ
-            flipped = b > -a  # the tail whose probabilities are not near 1
+            flipped = b > -a  # compute in the tail where probabilities are not near 1
             low, high = np.where(flipped, -b, a), np.where(flipped, -a, b)
             below, inside = ndtr(low), ndtr(high) - ndtr(low)
             far = inside <= 0
@@ -173,7 +173,9 @@ class Laplace:
         return np.clip(x, self.lower, self.upper), w / w.sum(), self.logs[of]
 
 
-def laplace(e: Expansion, s: float, count: int, prior: Prior, seed: int, *, known: bool) -> Laplace:
+def laplace(
+    e: Expansion, s: float, count: int, prior: Prior, seed: int, *, sigma_known: bool
+) -> Laplace:
     """The approximation about a mode.
 
     Args:
@@ -182,13 +184,13 @@ def laplace(e: Expansion, s: float, count: int, prior: Prior, seed: int, *, know
         count: numbers in the data.
         prior: bounds and support.
         seed: of draws.
-        known: whether σ is known.
+        sigma_known: whether σ is known.
 
     Raises:
         ModelError: where U is not convex, so that no normal distribution approximates it.
     """
     _check_convex(e, s)
-    if known:
+    if sigma_known:
         logs = np.zeros(1)
         means, covariances, weights = *_normal(e, logs)[:2], np.ones(1)
     else:
@@ -238,8 +240,10 @@ def _noise_grid(e: Expansion, s: float, count: int) -> tuple[np.ndarray, np.ndar
 def _check_convex(e: Expansion, s: float) -> None:
     H = e.hessian(s)
     scale = np.sqrt(np.abs(np.diag(H)))
-    least, vectors = np.linalg.eigh(H / np.outer(scale, scale)) if scale.all() else (None, None)
-    if least is None or vectors is None or least[0] <= 0:
+    eigenvalues, vectors = (
+        np.linalg.eigh(H / np.outer(scale, scale)) if scale.all() else (None, None)
+    )
+    if eigenvalues is None or vectors is None or eigenvalues[0] <= 0:
         raise ModelError(
             "the posterior is not curved like a normal distribution at its mode",
             element="posterior",

@@ -25,7 +25,7 @@ from .priors import Prior
 
 @dataclass(frozen=True, eq=False)
 class Misfit:
-    """Sums of squares of some rows of parameter values."""
+    """Sums of squares for some rows of parameter values."""
 
     S: np.ndarray
     """(row); NaN where a run failed."""
@@ -48,7 +48,7 @@ class Expansion:
     V: float
     V_x: np.ndarray
     V_xx: np.ndarray
-    """(parameter): priors are independent."""
+    """Diagonal of ∂²V/∂x², (parameter): priors are independent."""
     jacobian: np.ndarray
     """∂r/∂x, (sample, parameter)"""
 
@@ -72,16 +72,16 @@ class LogPosterior:
     prior: Prior
     noise_known: bool
     evaluations: int = 0
-    """Runs with derivatives."""
+    """Number of runs with derivatives."""
     failed: int = 0
 
     @property
     def count(self) -> int:
-        """Numbers in the data."""
+        """Number of data."""
         return sum(m.values.size for m in self.measured.values())
 
     def misfit(self, rows: np.ndarray) -> Misfit:
-        """S and ∂S/∂x of rows of parameter values, in vectors of samples."""
+        """S and ∂S/∂x for rows of parameter values, run as vectors of samples."""
         samples = self.runs.at(rows)
         self.evaluations += len(rows)
         self.failed += len(samples.failures)
@@ -99,7 +99,7 @@ class LogPosterior:
         return Misfit((r * r).sum(axis=1), 2 * np.einsum("nkp,nk->np", J, r), J, samples.failures)
 
     def values(self, rows: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:
-        """U, ∂U/∂x and ∂U/∂s of rows; infinite where a run failed or the prior vanishes."""
+        """U, ∂U/∂x and ∂U/∂s for rows; infinite if a run failed or the prior vanishes."""
         V, V_x, _ = self.prior.negative_log(rows)
         m = self.misfit(rows)
         weight = np.exp(-2 * s) / 2
@@ -111,7 +111,7 @@ class LogPosterior:
 
     @all_or_nothing()
     def expanded(self, x: np.ndarray) -> Expansion:
-        """S and V to second order.
+        """Expand S and V to second order.
 
         Raises:
             VarimechError: if the run fails, or the scheme has no second derivatives.
@@ -140,5 +140,5 @@ class LogPosterior:
         )
 
     def _times(self, m: Measurement) -> np.ndarray:
-        """Positions of the samples among the stored times."""
+        """Indices of the samples among the stored times."""
         return np.abs(self.runs.time[:, None] - m.times[None, :]).argmin(axis=0)

@@ -28,7 +28,7 @@ class Measurement:
 
     @property
     def components(self) -> int:
-        """Numbers in each sample."""
+        """Number of components of each sample."""
         return int(self.values.shape[1])
 
 
@@ -83,26 +83,26 @@ def measurement(
 
 
 def _deviations(
-    label: str, given: np.ndarray, values: np.ndarray, shape: tuple[int, ...]
+    label: str, sigma: np.ndarray, values: np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Standard deviations, (time, component), from one for all, for each time, for each component,
-    or for each value.
+    """Standard deviations, (time, component), from a single one, or one for each time, each
+    component, or each value.
     """
     count = shape[0]
     if (
-        given.ndim == 1
-        and given.size > 1
+        sigma.ndim == 1
+        and sigma.size > 1
         and values.ndim == 2
-        and values.shape[0] == values.shape[1] == given.size
+        and values.shape[0] == values.shape[1] == sigma.size
     ):
         problem = "may be one for each time or for each component: give it as a table like values"
         raise ModelError(problem, element=label, field="sigma")
     try:
         deviations = np.broadcast_to(
-            given[:, None] if given.ndim == 1 and given.size == count else given, shape
+            sigma[:, None] if sigma.ndim == 1 and sigma.size == count else sigma, shape
         ).copy()
     except ValueError:
-        problem = f"of shape {given.shape} does not match values of shape {values.shape}"
+        problem = f"of shape {sigma.shape} does not match values of shape {values.shape}"
         raise ModelError(problem, element=label, field="sigma") from None
     if (deviations <= 0).any():
         problem, least = "must be positive", float(deviations.min())
@@ -111,7 +111,7 @@ def _deviations(
 
 
 def measured_function(function: StateFunction | Turn | Slide | Distance | str) -> StateFunction:
-    """What is measured as a function of the state."""
+    """Convert the measured quantity to a function of the state."""
     if isinstance(function, (Turn, Slide, Distance)):
         return lambda s: s.output(function)
     return checked_callable(function)
@@ -164,24 +164,24 @@ def named_measurements(measured: Measurements) -> dict[str, Measurement]:
             problem = f"two measurements are called {name!r}; choose another name"
             raise ModelError(problem, element="fit")
         named[str(name)] = replace(one, name=str(name))
-    known = {m.sigma is not None for m in named.values()}
-    if len(known) > 1:
+    has_sigma = {m.sigma is not None for m in named.values()}
+    if len(has_sigma) > 1:
         raise ModelError(
             "give sigma for all measurements or for none: otherwise their weights are undefined",
             element="fit",
         )
-    if known == {False} and len({m.unit for m in named.values()}) > 1:
+    if has_sigma == {False} and len({m.unit for m in named.values()}) > 1:
         raise ModelError(
             "measurements of different units need sigma= for their relative weights", element="fit"
         )
     return named
 
 
-def _numbers(label: str, what: str, given: object) -> np.ndarray:
+def _numbers(label: str, what: str, numbers: object) -> np.ndarray:
     try:
-        array = np.asarray(given, dtype=float)
+        array = np.asarray(numbers, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError("are not numbers", element=label, field=what, value=given) from None
+        raise ModelError("are not numbers", element=label, field=what, value=numbers) from None
     if not np.isfinite(array).all():
         problem = "are not all finite; remove samples without a value"
         raise ModelError(problem, element=label, field=what)

@@ -1,7 +1,9 @@
-"""The mode of a posterior, by Newton's method with exact second derivatives within the bounds:
+"""Mode of a posterior, by Newton's method with exact second derivatives within the bounds:
 
-x ← x − H⁻¹ g on the parameters that are not held by a bound, with H = ∂²U/∂x² (its positive part far
-from the mode), halved until U decreases. s = log σ has the closed form  e^(2s) = S/n.
+    x ← x − H⁻¹ g
+
+on the parameters that are not held by a bound, with H = ∂²U/∂x² (its absolute value far from the
+mode), halved until U decreases. s = log σ has the closed form  e^(2s) = S/n.
 """
 
 from __future__ import annotations
@@ -13,24 +15,25 @@ from .confidence import at_bounds
 from .log_posterior import Expansion, LogPosterior
 
 MOST = 50
-"""Newton steps: quadratic convergence takes about five from a least-squares fit."""
+"""Largest number of Newton steps: quadratic convergence takes about five from a least-squares fit.
+"""
 NEAR = 1e-8
 """gᵀ H⁻¹ g at which one more step, which converges quadratically, ends the search: 1e-4 standard
 deviations, where U still shows whether a step is good.
 """
 SHORTEST = 2.0**-20
-"""Shortest part of a step, about 1e-6: a round value."""
+"""Shortest fraction of a step, about 1e-6: a round value."""
 
 
 def mode_of(log: LogPosterior, start: np.ndarray) -> tuple[Expansion, float]:
-    """The expansion about the mode, and s there.
+    """Return the expansion about the mode, and s there.
 
     Raises:
-        VarimechError: if a run at the start fails.
+        VarimechError: if the first run fails.
         ModelError: if the search does not converge.
     """
     p, space = log.prior, log.space
-    # off the end of a support, where a density may vanish
+    # away from the end of a support, where a density may vanish
     margin = 1e-6 * np.where(np.isfinite(p.upper - p.lower), p.upper - p.lower, space.sizes)
     inside = (p.lower > space.lower, p.upper < space.upper)
     x = np.clip(start, p.lower + margin * inside[0], p.upper - margin * inside[1])
@@ -57,7 +60,7 @@ def _noise(log: LogPosterior, here: Expansion) -> float:
 
 
 def _newton(log: LogPosterior, here: Expansion, s: float) -> tuple[np.ndarray, float]:
-    """A step, and the decrease of 2 U that it promises."""
+    """A step, and the predicted decrease of 2 U."""
     g, H = here.gradient(s), here.hessian(s)
     if not log.noise_known:  # s eliminated: U(x) = n/2 log S + V
         H = H - np.outer(here.S_x, here.S_x) * np.exp(-4 * s) / (2 * log.count)
@@ -68,7 +71,7 @@ def _newton(log: LogPosterior, here: Expansion, s: float) -> tuple[np.ndarray, f
         return step, 0.0
     scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(H)[free]), 1e-300))
     values, vectors = np.linalg.eigh(H[np.ix_(free, free)] * np.outer(scale, scale))
-    # directions of negative curvature are followed as if it were positive
+    # negative curvature is replaced by its absolute value
     values = np.maximum(np.abs(values), 1e-12)
     step[free] = -scale * (vectors @ ((vectors.T @ (scale * g[free])) / values))
     return step, float(-g @ step)
@@ -79,7 +82,9 @@ def _last(log: LogPosterior, here: Expansion, step: np.ndarray) -> Expansion:
 
 
 def _shortened(log: LogPosterior, here: Expansion, step: np.ndarray) -> Expansion | None:
-    """The expansion where U is smaller; None where no part of the step leads there."""
+    """The expansion after the longest fraction of the step that decreases U; None if no fraction
+    does.
+    """
     share, before = 1.0, _profile(log, here.S, here.V)
     while share >= SHORTEST:
         x = np.clip(here.x + share * step, log.prior.lower, log.prior.upper)
@@ -95,5 +100,5 @@ def _shortened(log: LogPosterior, here: Expansion, step: np.ndarray) -> Expansio
 
 
 def _profile(log: LogPosterior, S: float, V: float) -> float:
-    """U with the best s, up to a constant."""
+    """U minimised over s, up to a constant."""
     return V + (S / 2 if log.noise_known else log.count / 2 * float(np.log(S)))

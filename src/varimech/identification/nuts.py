@@ -1,12 +1,12 @@
 """Sampling of a posterior by the No-U-Turn Sampler of BlackJAX (Hoffman and Gelman, J. Mach. Learn.
-Res. 15 (2014) 1593): all chains side by side, their gradients by runs in vectors of samples.
+Res. 15 (2014) 1593): all chains in parallel, with gradients by runs as vectors of samples.
 
-Chains move in unbounded coordinates u, made even by the curvature H at the mode:
+Chains move in unbounded coordinates z, preconditioned by the curvature H at the mode:
 
-x = x(u),    u = u₀ + T z,    T Tᵀ = (∂xᵀ/∂u H ∂x/∂u + B)⁻¹,    B = 1 where a parameter has bounds
+    x = x(u),    u = u₀ + T z,    T Tᵀ = (∂xᵀ/∂u H ∂x/∂u + B)⁻¹,    B = 1 where a parameter has bounds
 
-with x = l + (h − l)/(1 + e^(−u)) between two bounds, x = l + e^u or h − e^u at one, and x = u.
-The metric is estimated anew from the draws of all chains in the warm-up.
+with x = l + (h − l)/(1 + e^(−u)) between two bounds, x = l + e^u or h − e^u at one, and x = u
+without bounds. The metric is re-estimated from the draws of all chains in the warm-up.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ..core.errors import ModelError
 from .log_posterior import Expansion, LogPosterior
 
 ACCEPTED = 0.8
-"""Mean acceptance that the step size aims at, as usual for NUTS (Hoffman and Gelman)."""
+"""Target acceptance of the step size, as usual for NUTS (Hoffman and Gelman)."""
 DEEPEST = 8
-"""Doublings of a trajectory: 255 runs. In coordinates that the curvature makes even, trajectories
-take about 3 to 15.
+"""Largest number of doublings of a trajectory: 255 runs. In coordinates preconditioned by the
+curvature, trajectories take about 3 to 15.
 """
 SHARES = (0.2, 0.6)
-"""Shares of the warm-up after which the metric is estimated from the draws since the share before;
-round values.
+"""Fractions of the warm-up after which the metric is estimated from the draws since the previous
+fraction; round values.
 """
 FARTHEST = 1e4
-"""Of the mode, in standard deviations: beyond it, numbers overflow."""
+"""Largest distance from the mode, in standard deviations: beyond it, numbers overflow."""
 FIRST_STEP = 0.5
-"""Step size to begin with, in standard deviations."""
+"""Initial step size, in standard deviations."""
 TRIES = 20
-"""Starts of a chain that are tried."""
+"""Number of initial points of a chain that are tried."""
 LEAST_DRAWS = 10
-"""Draws of each chain that an interrupted study keeps."""
+"""Smallest number of draws of each chain for which an interrupted study keeps them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Coordinates:
         self._low, self._high = np.isfinite(low), np.isfinite(high)
         both = self._low & self._high
         width = np.where(both, high - low, 1.0)
-        # of a mode at a bound, a place from which the chain can leave
+        # for a mode at a bound, a point that the chain can leave
         x = np.where(both, np.clip(mode.x, low + 0.01 * width, high - 0.01 * width), mode.x)
         nearest = 0.01 * log.space.sizes
         x = np.where(self._low & ~both, np.maximum(x, low + nearest), x)
@@ -85,7 +85,7 @@ class Coordinates:
         return self._centre.size + (not self.log.noise_known)
 
     def place(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """x, (row, parameter), and s, (row)."""
+        """Parameters x, (row, parameter), and s, (row), for coordinates z."""
         d = self._centre.size
         x = self._x(self._centre + z[:, :d] @ self._root.T)[0]
         s = np.zeros(len(z)) if self.log.noise_known else self._s + self._s_root * z[:, d]
@@ -132,8 +132,8 @@ class Coordinates:
             dx = np.select(kinds, [width * share * (1 - share), e, -e], np.ones(u.shape))
             both = np.log(np.where(kinds[0], width, 1.0)) + log_expit(u) + log_expit(-u)
             logs = np.select(kinds, [both, u, u], np.zeros(u.shape))
-            slopes = np.select(kinds, [1 - 2 * share, 1.0, 1.0], np.zeros(u.shape))
-        return np.clip(x, low, high), dx, logs, slopes
+            log_derivatives = np.select(kinds, [1 - 2 * share, 1.0, 1.0], np.zeros(u.shape))
+        return np.clip(x, low, high), dx, logs, log_derivatives
 
 
 def nuts(
@@ -152,10 +152,10 @@ def nuts(
         warmup: transitions of each chain that are discarded.
         draws: transitions of each chain that are kept.
         seed: of the random numbers.
-        report: called with the transitions that are done, and a note.
+        report: called with the number of completed transitions, and a note.
 
     Raises:
-        ModelError: if chains find no start where the mechanism runs.
+        ModelError: if no initial points are found at which the mechanism runs.
     """
     kept, divergent, accepted = list[np.ndarray](), 0, 0.0
     interrupted = False
@@ -186,7 +186,9 @@ def nuts(
 
 @contextmanager
 def _double_precision() -> Iterator[None]:
-    """JAX in double precision; for the whole process, because callbacks run in threads of JAX."""
+    """Enable double precision in JAX; for the whole process, because callbacks run in threads of
+    JAX.
+    """
     import jax
 
     before = jax.config.jax_enable_x64
@@ -238,13 +240,13 @@ class _Sampler:
         return z, int(info.is_divergent.sum()), float(info.acceptance_rate.mean())
 
     def _starts(self, chains: int) -> np.ndarray:
-        """Starts about the mode, one standard deviation away on the average."""
+        """Initial points about the mode, on average one standard deviation away."""
         z = self._rng.standard_normal((chains, self._of.size))
         for attempt in range(TRIES):
             lost = ~np.isfinite(self._of.density(z)[0])
             if not lost.any():
                 return z
-            # nearer and nearer to the mode
+            # closer to the mode at each attempt
             z[lost] = self._rng.standard_normal((lost.sum(), self._of.size)) / (attempt + 2)
         raise ModelError(
             "chains find no start near the most probable parameters where the mechanism runs",
@@ -261,7 +263,7 @@ class _StepSize:
         self._mean = 0.0
 
     def after(self, acceptance: float) -> float:
-        """The next step size."""
+        """Update with an acceptance; return the next step size."""
         self._count += 1
         k = self._count
         self._error += (ACCEPTED - acceptance - self._error) / (k + 10)
@@ -277,20 +279,20 @@ class _StepSize:
 
 
 def _covariance(z: np.ndarray) -> np.ndarray:
-    """Covariance of draws of all chains, (draw, chain, coordinate), drawn towards 1 as Stan does."""
+    """Covariance of draws of all chains, (draw, chain, coordinate), shrunk towards 1 as in Stan."""
     flat = z.reshape(-1, z.shape[-1])
     n = len(flat)
-    found = np.atleast_2d(np.cov(flat.T)) if n > 1 else np.eye(z.shape[-1])
-    return n / (n + 5) * found + 5 / (n + 5) * np.eye(z.shape[-1])
+    sample_covariance = np.atleast_2d(np.cov(flat.T)) if n > 1 else np.eye(z.shape[-1])
+    return n / (n + 5) * sample_covariance + 5 / (n + 5) * np.eye(z.shape[-1])
 
 
 _open: dict[int, Coordinates] = {}
-"""Posteriors that are sampled now, by number: the compiled kernel is the same for all of them."""
+"""Posteriors that are being sampled, by number: the compiled kernel is the same for all of them."""
 
 
 @contextmanager
 def _opened(coordinates: Coordinates) -> Iterator[float]:
-    """The number by which the kernel finds a posterior."""
+    """Register a posterior under a number, by which the kernel refers to it."""
     number = next(_numbers)
     _open[number] = coordinates
     try:
@@ -312,12 +314,12 @@ def _density(number: Any, z: Any) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def _kernels() -> tuple[Any, Any]:
     """(number, key, states, step size, metric) → (states, information) of all chains; and (number,
-    positions) → their start. Compiled once for each number of chains and coordinates.
+    positions) → their initial states. Compiled once for each number of chains and coordinates.
     """
     import jax
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of other packages that it imports
+        warnings.simplefilter("ignore")  # warnings of other packages that it imports
         import blackjax
 
     def called(number: Any, z: Any) -> Any:

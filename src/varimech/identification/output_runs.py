@@ -1,5 +1,5 @@
-"""Functions of the state at stored times for many sets of parameter values, in vectors of samples:
-y(x, t) and ∂y/∂x, which likelihoods, bands and experiments consist of.
+"""Functions of the state at stored times for many sets of parameter values, run as vectors of
+samples: y(x, t) and ∂y/∂x, from which likelihoods, bands and experiments are computed.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class OutputSamples:
     derivatives: np.ndarray | None
     """(row, time, output, parameter)"""
     failures: Mapping[int, VarimechError]
-    """Row → why its run failed."""
+    """Row → the error that its run failed with."""
 
 
 @dataclass(eq=False)
 class OutputRuns:
-    """Runs of a simulation for rows of values of some parameters, and outputs at its stored times.
+    """Runs of a simulation for rows of values of some parameters, with outputs at its stored times.
 
     Outputs are the components of the functions, one function after the other.
     """
@@ -46,7 +46,7 @@ class OutputRuns:
     functions: Mapping[str, tuple[StateFunction, int]]
     """Name → function of the state, and the number of its components."""
     runs: int
-    """How many there will be, roughly: so many decide whether compiling pays."""
+    """Expected number of runs, which decides whether compilation pays."""
     differentiated: bool = True
 
     @property
@@ -55,7 +55,7 @@ class OutputRuns:
         return self._prepared[1].schedule.stored_times
 
     def at(self, rows: np.ndarray) -> OutputSamples:
-        """Outputs for rows of parameter values, (row, parameter)."""
+        """Compute outputs for rows of parameter values, (row, parameter)."""
         solver, task, sampler = self._prepared
         whole = np.tile(self.simulation.ρ, (len(rows), 1))
         whole[:, self._indices] = rows

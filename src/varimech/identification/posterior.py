@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from .fit import Fit
 
 BAND_RUNS = 400
-"""Draws that a band is made of where nothing else is given: its ends have errors of some 10 % of
-its width, and runs in vectors take a second or so.
+"""Default number of draws for a band: its ends have errors of some 10 % of its width, and runs in
+vectors take about a second.
 """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior(Result):
-    """Parameters as the data and the priors leave them: a distribution.
+    """Posterior distribution of the parameters, given the data and the priors.
 
-    Moments and quantiles of a Laplace approximation are those of its normal distributions (cut off
-    at bounds), otherwise those of the samples.
+    Moments and quantiles of a Laplace approximation are those of its normal distributions
+    (truncated at bounds), otherwise those of the samples.
     """
 
     fit: Fit
@@ -52,24 +52,24 @@ class Posterior(Result):
     samples_array: np.ndarray
     """(chain, draw, parameter)"""
     noise_array: np.ndarray | None
-    """(chain, draw): standard deviation of the noise; None where sigma is given."""
+    """(chain, draw): standard deviation of the noise; None if sigma is given."""
     approximation: Laplace | None = field(repr=False)
     diagnostics: Convergence | None = field(repr=False)
     divergences: int
-    """Transitions of NUTS that left the typical set, which its draws may miss."""
+    """Number of divergent transitions of NUTS: draws may miss the regions where these occur."""
     acceptance: float
     """Mean acceptance of NUTS; 1 for independent draws."""
     evaluations: int
-    """Runs of the mechanism."""
+    """Number of runs of the mechanism."""
     failed: int
-    """Runs that failed, where the posterior counts as zero."""
+    """Number of failed runs, where the posterior is set to zero."""
     seconds: float
 
     mode = Variable("Most probable values, by parameter.")
     mean = Variable("Means, by parameter.")
     std = Variable("Standard deviations, by parameter.")
     covariance = Variable("Covariance, by parameter and parameter2.")
-    correlation = Variable("The same with ones on the diagonal.")
+    correlation = Variable("Correlation, by parameter and parameter2.")
     samples = Variable("Draws, by chain, draw and parameter.")
     _dims = ("parameter",)
 
@@ -131,7 +131,7 @@ class Posterior(Result):
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → mean, those that were held included, to be passed on to `simulate`."""
+        """Parameter → mean, including fixed parameters, as an argument of `simulate`."""
         return self.fit.evaluator.at(np.clip(self._mean, self.prior.lower, self.prior.upper))
 
     @property
@@ -160,8 +160,8 @@ class Posterior(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the posterior: chains that have not converged, divergences, and what
-        speaks against the fit.
+        """Evidence against the posterior: chains that have not converged, divergences, and
+        evidence against the fit.
         """
         return tuple(warnings(self))
 
@@ -186,8 +186,8 @@ class Posterior(Result):
             )
         coords = {"quantile": p, "parameter": list(self.fit.space.names)}
         dims = ("quantile", "parameter")
-        found = xr.DataArray(self._quantiles(p), coords=coords, dims=dims, name="quantile")
-        return found[0] if np.ndim(probability) == 0 else found
+        quantiles = xr.DataArray(self._quantiles(p), coords=coords, dims=dims, name="quantile")
+        return quantiles[0] if np.ndim(probability) == 0 else quantiles
 
     def table(self) -> pd.DataFrame:
         """Mode, mean, standard deviation, interval, unit, bound, and diagnostics by parameter.
@@ -211,7 +211,7 @@ class Posterior(Result):
         noise: bool = False,
         runs: int = BAND_RUNS,
     ) -> xr.Dataset:
-        """What the posterior predicts over time, from runs with draws of it.
+        """Predict outputs over time, by runs with draws from the posterior.
 
         Args:
             of: name of a measurement, a function of the state, or an expression as text; the
@@ -238,13 +238,13 @@ class Posterior(Result):
         p = [(1 - share) / 2, 0.5, (1 + share) / 2]
         good = values[np.isfinite(values).all(axis=(1, 2))]
         low, middle, high = np.quantile(good, p, axis=0)
-        found = {"mean": good.mean(axis=0), "median": middle, "lower": low, "upper": high}
+        curves = {"mean": good.mean(axis=0), "median": middle, "lower": low, "upper": high}
         dims = ("time", "component")[: 1 if components == 1 else 2]
         coords = along_time(time)
         if components > 1:
             coords["component"] = labels_along("component", components)
         shape = (time.size, components)[: len(dims)]
-        data = {key: (dims, array.reshape(shape)) for key, array in found.items()}
+        data = {key: (dims, array.reshape(shape)) for key, array in curves.items()}
         return xr.Dataset(data, coords=coords, attrs={"level": share, "runs": len(good)})
 
     def plot(self, *, style: str | None = None) -> Figure:
@@ -299,7 +299,9 @@ class Posterior(Result):
 
     @cached_property
     def _interval(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Lower end, median and upper end; from a bound inwards where the mode is there."""
+        """Lower end, median and upper end; one-sided, from the bound inwards, if the mode is at a
+        bound.
+        """
         tail, sides, p = (1 - self.level) / 2, self._sides, self.prior
         q = self._quantiles(np.array([tail, 2 * tail, 0.5, self.level, 1 - tail]))
         low = np.where(sides < 0, p.lower, np.where(sides > 0, q[1], q[0]))
@@ -328,7 +330,7 @@ class Posterior(Result):
     def _runs_of(
         self, name: str, function: StateFunction, components: int, runs: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Time, outputs (draw, time, component), and which draws they are of."""
+        """Time, outputs (draw, time, component), and the indices of their draws."""
         s = self.fit.evaluator.simulation
         fine = s.with_options(output=None).at(s.given)
         flat = self._flat
@@ -338,7 +340,7 @@ class Posterior(Result):
         return outputs.time, outputs.at(flat[chosen]).values, chosen
 
     def _noise_of(self, name: str, chosen: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Random noise like that of a measurement: (draw, time, component)."""
+        """Random noise with the distribution of that of a measurement: (draw, time, component)."""
         if name not in self.fit.measured:
             raise ModelError(
                 "only measurements have noise",

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 PRIOR = "#777777"
 BINS = 40
-"""Bins of a histogram: a hundred draws in each of some thousand."""
+"""Bins of a histogram: a hundred draws in each, for a few thousand."""
 MOST_EXPERIMENTS = 12
-"""Experiments that are drawn."""
+"""Largest number of experiments that are drawn."""
 MOST_POINTS = 2000
-"""Points of a pair that are drawn: more cover each other."""
+"""Largest number of points that are drawn for a pair: more would overlap."""
 
 
 def draw_posterior(p: Posterior, style: str | None) -> Figure:
@@ -97,7 +97,7 @@ def draw_bands(p: Posterior, style: str | None) -> Figure:
 
 
 def draw_experiment(e: Experiment, style: str | None) -> Figure:
-    """Standard deviations by experiment, those of the best one being 1."""
+    """Standard deviations by experiment, relative to the best one."""
     d = e.dataset["std"].to_numpy()[:MOST_EXPERIMENTS]
     labels = [c.label for c in e.choices[:MOST_EXPERIMENTS]]
     figure = new_figure(8.0, 1.2 + 0.35 * len(labels))

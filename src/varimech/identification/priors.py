@@ -23,8 +23,7 @@ from ..uncertainty.marginals import Frozen, Marginal, Normal, marginal
 Priors = Mapping[str, Any]
 """Parameter → `Tolerance`, distribution with its parameters, or None for a flat one."""
 LEAST_INSIDE = 1e-3
-"""Smallest probability of a prior within the bounds: less is a contradiction, not knowledge; a
-round value.
+"""Smallest probability of a prior within the bounds: less indicates a contradiction; a round value.
 """
 STEP = 2e-2
 """Step of differences of log densities, in standard deviations: errors of order 6 and rounding are
@@ -42,10 +41,12 @@ class Prior:
 
     names: tuple[str, ...]
     marginals: tuple[Marginal | None, ...]
-    """None for a flat one."""
+    """None for a flat prior."""
     lower: np.ndarray
     upper: np.ndarray
-    """Where the density is positive: within bounds and support."""
+    """`lower` and `upper` are the ends of the interval, within bounds and support, in which the density
+    is positive.
+    """
 
     @property
     def descriptions(self) -> dict[str, str]:
@@ -79,7 +80,7 @@ class Prior:
         if m.family == "uniform":
             return np.zeros(x.shape), np.zeros(x.shape), np.zeros(x.shape)
         low, high = m.distribution.support()
-        room = np.minimum(x - low, high - x) / 4  # differences stay inside the support
+        room = np.minimum(x - low, high - x) / 4  # so that differences stay inside the support
         h = np.minimum(STEP * m.sigma, np.maximum(room, 1e-8 * m.sigma))
         v = -np.asarray(m.distribution.logpdf(x[:, None] + h[:, None] * STENCIL), dtype=float)
         good = np.isfinite(v).all(axis=1)
@@ -92,7 +93,7 @@ class Prior:
 
 
 def prior_of(
-    space: Space, parameters: Mapping[str, Parameter], given: Priors | None, analysis: str
+    space: Space, parameters: Mapping[str, Parameter], replacements: Priors | None, analysis: str
 ) -> Prior:
     """The checked priors of fitted parameters: those of the parameters, replaced or supplemented by
     those given.
@@ -101,14 +102,16 @@ def prior_of(
         ModelError: for unknown names, distributions without a density, and priors that contradict
             the bounds.
     """
-    check_named(f"{analysis}: prior", given, "{'L': varimech.Tolerance(0.01)}")
-    for name in given or {}:
+    check_named(f"{analysis}: prior", replacements, "{'L': varimech.Tolerance(0.01)}")
+    for name in replacements or {}:
         if name not in space.names:
             raise unknown_name("fitted parameter", name, space.names)
     marginals, lower, upper = [], space.lower.copy(), space.upper.copy()
     for k, name in enumerate(space.names):
         p = parameters[name]
-        distribution = given[name] if given and name in given else p.distribution
+        distribution = (
+            replacements[name] if replacements and name in replacements else p.distribution
+        )
         m = None if distribution is None else marginal(p, distribution)
         marginals.append(m)
         if m is not None:
@@ -119,7 +122,7 @@ def prior_of(
 def _supported(
     analysis: str, name: str, m: Marginal, low: float, high: float
 ) -> tuple[float, float]:
-    """Bounds of a parameter within the support of its prior."""
+    """Bounds of a parameter, restricted to the support of its prior."""
     from scipy.stats import norm
 
     frozen = norm(m.mean, m.sigma) if isinstance(m, Normal) else m.distribution

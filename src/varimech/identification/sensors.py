@@ -1,4 +1,4 @@
-"""Sensors: what an experiment may measure, when, and how accurately."""
+"""Sensors: quantities that an experiment may measure, sample times, and accuracy."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def named_sensors(sensors: Sensors) -> dict[str, Sensor]:
 
 
 def last_sample_of(sensors: Sensors) -> float:
-    """The time of the last sample (s), which is as long as an experiment has to run."""
+    """Time of the last sample (s), and so the duration of the experiment."""
     last = max(float(one.times.max()) for one in named_sensors(sensors).values())
     if last == 0:
         raise ModelError("all samples are at t = 0; give duration=", element="experiment")

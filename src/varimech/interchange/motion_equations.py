@@ -173,5 +173,5 @@ def _is_name(text: str) -> bool:
 
 def _identifier(text: str) -> str:
     """A valid C identifier from a text."""
-    words = re.sub(r"[\W_]+", "_", text, flags=re.ASCII).strip("_")
-    return words if words[:1].isalpha() else f"mechanism_{words}"
+    identifier = re.sub(r"[\W_]+", "_", text, flags=re.ASCII).strip("_")
+    return identifier if identifier[:1].isalpha() else f"mechanism_{identifier}"

@@ -76,7 +76,7 @@ class Writer:
 
         Without loops these are all joint values; with loops, those that are given.
         """
-        given, rates, approximate = (
+        known_positions, rates, approximate = (
             check_values(label, values, self._joints)
             for label, values in (("positions", positions), ("speeds", speeds), ("near", near))
         )
@@ -86,22 +86,22 @@ class Writer:
                 raise ModelError(
                     "has no effect without loops", field="near", value=dict(near), remedy=remedy
                 )
-            given = {
-                n: given.get(n, np.zeros(JOINT_DOFS[j.type]))
+            known_positions = {
+                n: known_positions.get(n, np.zeros(JOINT_DOFS[j.type]))
                 for n, j in self._joints.items()
                 if JOINT_DOFS[j.type]
             }
-        if without_position := [n for n in rates if n not in given]:
+        if without_position := [n for n in rates if n not in known_positions]:
             problem = f"{without_position[0]!r} has a speed but no position"
             raise ModelError(
                 problem, element="speeds", value=without_position[0], remedy="add it to positions=…"
             )
         zero = {n: np.zeros(JOINT_DOFS[j.type]) for n, j in self._joints.items()}
-        motions = self.tree.motions({**zero, **approximate, **given}, {**zero, **rates})
+        motions = self.tree.motions({**zero, **approximate, **known_positions}, {**zero, **rates})
         conditions: dict[str, dict[Any, Any]] = {
             k: {} for k in ("angle", "displacement", "position", "orientation", "speed", "near")
         }
-        for name, value in given.items():
+        for name, value in known_positions.items():
             self._initial_condition(
                 self._joints[name], value, rates.get(name, zero[name]), motions, conditions
             )
@@ -285,9 +285,9 @@ class Writer:
 
 
 @contextmanager
-def _of(robot: Robot, thing: str) -> Iterator[None]:
-    """Prefix errors with the file and the element they concern."""
+def _of(robot: Robot, subject: str) -> Iterator[None]:
+    """Prefix errors with the file and the element that they concern."""
     try:
         yield
     except ModelError as error:
-        raise located(f"{robot.file}: {thing}", error) from None
+        raise located(f"{robot.file}: {subject}", error) from None

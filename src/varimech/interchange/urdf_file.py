@@ -132,7 +132,7 @@ def rpy_matrix(rpy: Any) -> np.ndarray:
 
 
 def located(label: str, error: ModelError) -> ModelError:
-    """An error with the file, and the link or joint, that it is about."""
+    """Return an error with the file, and the link or joint, that it concerns."""
     error.element = ": ".join(filter(None, (label, error.element)))
     return error
 

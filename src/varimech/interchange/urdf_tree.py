@@ -153,7 +153,7 @@ def _ordered(robot: Robot, root: str) -> tuple[Connection, ...]:
 
 def _carriers(robot: Robot, root: str, joints: tuple[Connection, ...]) -> dict[str, str]:
     """Body of each link: links with mass are bodies, a massless root is the ground, other links
-    belong to what fixed joints connect them to, parents first.
+    belong to the body that fixed joints connect them to; parents first.
     """
     carriers = {link: link for link, inertial in robot.links.items() if inertial is not None}
     carriers.setdefault(root, GROUND)

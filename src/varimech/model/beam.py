@@ -1,16 +1,16 @@
-"""Rotation-free nonlinear beams: n segments between N = n + 1 nodes, whose positions are all there
-is to know.
+"""Rotation-free nonlinear beams: n segments between N = n + 1 nodes, whose positions are the only
+unknowns.
 
-    stretching   V = a₀ ℓ W(λ),        λ = r/ℓ           r, ℓ: length of a segment now and unstressed
+    stretching   V = a₀ ℓ W(λ),        λ = r/ℓ           r, ℓ: present and unstressed length of a segment
                  W = E/2 (ln λ)²  (logarithmic),   W = E/2 (λ − 1)²  (linear)
     bending      V = α/2 (a × b − c₀)²                   a, b: two consecutive segments; c₀: a × b of the unstressed shape
-                 α = E I (1 + 2/n²) / (ℓ_a² ℓ_b² ℓ_ab)   ℓ_ab: half of both lengths together; (E I/L₀⁵) n³ (n² + 2) where all are equal
+                 α = E I (1 + 2/n²) / (ℓ_a² ℓ_b² ℓ_ab)   ℓ_ab = (ℓ_a + ℓ_b)/2; (E I/L₀⁵) n³ (n² + 2) for equal lengths
     inertia      T = m/6 (v₁·v₁ + v₁·v₂ + v₂·v₂)         consistent with straight segments; m/4 (v₁·v₁ + v₂·v₂) if lumped
     damping      −β E A/ℓ ṙ at the rate ṙ,  −β α ċ at the rate ċ of a × b (of |a × b| in space),  −γ M v
 
-α makes the deflection of a simply supported beam under a load at mid-span exact for even n. There
-is neither shear nor torsion: in space, a beam that is curved unstressed is one whose section turns
-freely, so that only the size of its curvature matters, |a × b| − |c₀|.
+With this α the deflection of a simply supported beam under a load at mid-span is exact for even n.
+There is neither shear nor torsion: in space, the section of a beam that is curved when unstressed
+turns freely about the beam, so only the magnitude of its curvature matters, |a × b| − |c₀|.
 
 J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005; J. C. García
 Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico, CILAMCE 2023.
@@ -31,7 +31,9 @@ from .body import Body, Frames, Point, Share
 from .frame import Frame, Known, spin
 
 STRAIGHT = 1e-9
-"""Sine of an angle between segments that counts as none where a direction is needed."""
+"""Sine of the angle between segments below which they count as parallel where a direction is
+needed.
+"""
 MATERIALS = ("logarithmic", "linear")
 MASSES = ("consistent", "lumped")
 
@@ -39,13 +41,13 @@ MASSES = ("consistent", "lumped")
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Beam(Body):
-    """A beam between two of its points. Its nodes are points 'n1', 'n2', … between the ends."""
+    """A beam between two of its points. The nodes between its ends are its points 'n1', 'n2', …"""
 
     nodes: Sequence[Point]
     shape: BeamShape
-    """At the start."""
+    """Shape at t = 0."""
     natural_length: SX
-    """L₀, along the unstressed beam (m)."""
+    """L₀, unstressed length along the beam (m)."""
     E: SX
     area: SX
     inertia: SX
@@ -63,7 +65,7 @@ class Beam(Body):
 
     @property
     def segments(self) -> int:
-        """n."""
+        """Number of segments, n."""
         return len(self.nodes) - 1
 
     @property
@@ -71,8 +73,8 @@ class Beam(Body):
         return f" of {self.segments} segments between {self.spine[0]!r} and {self.spine[-1]!r}"
 
     def frame(self, known: Mapping[int, Known]) -> Frame:
-        """Its frame, from where its nodes are. In the plane it turns with the line between the
-        ends; in space there is no orientation.
+        """Frame of the beam from the positions of its nodes. In the plane it turns with the line
+        between the ends; in space it has no orientation.
         """
         (_, start, start_rate), (_, end, end_rate) = (
             known[id(self.nodes[k].local)] for k in (0, -1)
@@ -86,28 +88,28 @@ class Beam(Body):
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
         r = [frame.position(p.local) for p in self.nodes]
         v = [frame.velocity(p.local) for p in self.nodes]
-        found = [
+        contributions = [
             self._segment(k, r[k], r[k + 1], v[k], v[k + 1], gravity) for k in range(self.segments)
         ]
-        return found + [
+        return contributions + [
             self._bend(k, r[k - 1 : k + 2], v[k - 1 : k + 2]) for k in range(1, self.segments)
         ]
 
     def segment_length(self, k: int) -> SX:
-        """ℓ, the unstressed length of a segment (m)."""
+        """Unstressed length ℓ of segment k (m)."""
         if self.shape.straight:
             return self.natural_length / self.segments
-        return self._shrinking * self.shape.segment_length(k)
+        return self._unstressed_ratio * self.shape.segment_length(k)
 
     def stretching_force(self, frame: Frame, k: int) -> SX:
-        """What segment k, counted from 0, pulls with because it is stretched (N)."""
+        """Force (N) along segment k, counted from 0, due to its stretch; tension is positive."""
         r = SX.sym("r")
         force = ca.gradient(_ENERGY[self.material](r, self.segment_length(k), self.E, self.area), r)
         return ca.substitute(force, r, ca.norm_2(self._vector(frame, k)))
 
     def axial_force(self, frame: Frame, k: int) -> SX:
-        """What passes through segment k along it (N): ∂V/∂|a| of all energies of the beam, since (a
-        × b)² depends on lengths, too.
+        """Axial force (N) that segment k transmits: ∂V/∂|a| of the whole energy of the beam,
+        because the bending energy (a × b)² depends on lengths, too.
         """
         force, length = self.stretching_force(frame, k), ca.norm_2(self._vector(frame, k))
         for node in (k, k + 1):
@@ -117,19 +119,19 @@ class Beam(Body):
         return force
 
     def _vector(self, frame: Frame, k: int) -> SX:
-        """Segment k."""
+        """Vector along segment k."""
         return frame.position(self.nodes[k + 1].local) - frame.position(self.nodes[k].local)
 
     def _vectors_at(self, frame: Frame, node: int) -> tuple[SX, SX]:
-        """Both segments that meet at a node between the ends."""
+        """Vectors of the two segments that meet at a node between the ends."""
         return self._vector(frame, node - 1), self._vector(frame, node)
 
     def _bend_of(self, frame: Frame, node: int) -> SX:
-        """a × b less that of the unstressed shape, as scalars."""
+        """a × b minus its unstressed value c₀, as scalars."""
         return bent(*self._vectors_at(frame, node), self._unstressed_bend(node))
 
     def bending_moment(self, frame: Frame, k: int) -> SX:
-        """Moment at node k, between the ends (N·m): dV/dθ, with |a × b| = |a| |b| sin θ.
+        """Bending moment at node k, between the ends (N·m): dV/dθ, with |a × b| = |a| |b| sin θ.
 
         In the plane positive where it bends the beam to the left of its way; in space positive
         where it bends it more than unstressed.
@@ -141,12 +143,12 @@ class Beam(Body):
         )
 
     def clamp_stiffness(self, end: Point) -> SX:
-        """k of  V = k/2 |d × a|²: half a cell of the beam between a clamp's direction d and the
-        segment a at that end.
+        """Stiffness k of  V = k/2 |d × a|²: half a cell of the beam between the direction d of a
+        clamp and the segment a at that end.
 
-        k = 2 E I (1 + 2/n²)/ℓ³. A clamped beam is half of one that goes on as its mirror image; the
-        cell at the clamp then bends by twice the angle between d and a, and half of its energy is
-        here. So the order of convergence is 2 as elsewhere.
+        k = 2 E I (1 + 2/n²)/ℓ³. A clamped beam is half of a beam that continues as its mirror
+        image; the cell at the clamp then bends by twice the angle between d and a, and half of its
+        energy belongs to this beam. This keeps the order of convergence at 2, as elsewhere.
         """
         n = self.segments
         ℓ = self.segment_length(0 if end is self.nodes[0] else n - 1)
@@ -159,12 +161,12 @@ class Beam(Body):
             return SX(0)
         places = self.shape.places
         a = places[1] - places[0] if at_start else places[-2] - places[-1]
-        c = wedge(self.shape.tangent(at_start), a) * self._shrinking
+        c = wedge(self.shape.tangent(at_start), a) * self._unstressed_ratio
         return c if self.dimension == 2 else ca.norm_2(c)
 
     def fastest_vibration(self) -> SX:
-        """No vibration of the free beam is faster (rad/s): the fastest one of a segment, and of
-        three nodes that bend.
+        """Upper bound on the angular frequencies of the free beam (rad/s): the highest frequency of
+        one segment, and of three nodes in bending.
         """
         n = self.segments
         ℓ = self.natural_length / n
@@ -174,19 +176,19 @@ class Beam(Body):
         return ca.sqrt(stretching + bending)
 
     @property
-    def _shrinking(self) -> SX:
-        """Unstressed over present lengths at the start."""
+    def _unstressed_ratio(self) -> SX:
+        """Ratio of unstressed length to length at t = 0."""
         return self.natural_length / self.shape.length
 
     def _unstressed_bend(self, k: int) -> SX:
-        """c₀: signed in the plane, its size in space; none where the shape is straight."""
+        """c₀: signed in the plane, a magnitude in space; zero where the shape is straight."""
         if not self.shape.bent[k]:
             return SX(0)
-        c = wedge(*self.shape.segments_at(k)) * self._shrinking**2
+        c = wedge(*self.shape.segments_at(k)) * self._unstressed_ratio**2
         return c if self.dimension == 2 else ca.norm_2(c)
 
     def _bending_stiffness(self, k: int) -> SX:
-        """α."""
+        """Bending stiffness α."""
         first, second = self.segment_length(k - 1), self.segment_length(k)
         n = self.segments
         if self.shape.straight:
@@ -230,39 +232,41 @@ class Beam(Body):
 
 @dataclass(frozen=True)
 class BeamNode:
-    """A node of a beam as something that turns: by the mean of the angular velocities of the
-    segments that meet there.
+    """A node of a beam as an object that rotates, with the mean angular velocity of the segments
+    that meet there.
     """
 
     point: Point
 
     @property
     def name(self) -> str:
-        """Of its point."""
+        """Name of the point at this node."""
         return self.point.label
 
     def angular_velocity(self, frames: Frames) -> SX:
-        """ω; in space without a part along the segments, about which a beam does not turn."""
+        """ω; in space without the component along the segments, because a beam has no torsion."""
         beam = self.point.body
         assert isinstance(beam, Beam)
         k, frame = beam.nodes.index(self.point), frames[beam]
         pairs = [(i, i + 1) for i in (k - 1, k) if 0 <= i < beam.segments]
-        found = []
+        rates = []
         for pair in pairs:
             first, second = (beam.nodes[i].local for i in pair)
             a, ȧ = (
                 frame.position(second) - frame.position(first),
                 frame.velocity(second) - frame.velocity(first),
             )
-            found.append(wedge(a, ȧ) / ca.dot(a, a))
-        return sum(found, SX(0)) / len(found)
+            rates.append(wedge(a, ȧ) / ca.dot(a, a))
+        return sum(rates, SX(0)) / len(rates)
 
 
 @traced
 def _chord_frame(
     start: SX, end: SX, start_rate: SX, end_rate: SX, s: SX, d: SX
 ) -> tuple[SX, SX, SX, SX]:
-    """o, R and their rates from the ends of a line at s and s + d."""
+    """Origin o, rotation R and their rates, from the ends of a line with local coordinates s and s
+    + d.
+    """
     c, ċ = end - start, end_rate - start_rate
     cosine, sine = (x / (ca.norm_2(c) * ca.norm_2(d)) for x in (ca.dot(d, c), wedge(d, c)))
     R = ca.vertcat(ca.horzcat(cosine, -sine), ca.horzcat(sine, cosine))
@@ -314,7 +318,7 @@ def _weight(r1: SX, r2: SX, m: SX, gravity: SX) -> SX:
 
 
 def bent(a: SX, b: SX, c0: SX) -> SX:
-    """a × b less that of the unstressed shape, where both are scalars."""
+    """a × b minus its unstressed value, where both are scalars."""
     c = wedge(a, b)
     return (c if c.numel() == 1 else norm(c)) - c0
 
@@ -331,7 +335,7 @@ def _straight_bending(r1: SX, r2: SX, r3: SX, α: SX) -> SX:
 
 @traced
 def bend_rate(a: SX, b: SX, ȧ: SX, ḃ: SX) -> SX:
-    """Rate of a × b in the plane, and of its size in space: it vanishes for rigid motions."""
+    """Rate of a × b in the plane, and of |a × b| in space; it vanishes for rigid-body motions."""
     c, ċ = wedge(a, b), wedge(ȧ, b) + wedge(a, ḃ)
     if c.numel() == 1:
         return ċ

@@ -1,13 +1,14 @@
 """Initial conditions that keep the nodes of a beam on its shape.
 
-All points of a shape follow from few of them. Of a straight one, and of any in the plane, two:
-between nodes p and q lies
+A few nodes determine all points of a shape. For a straight shape, and for any shape in the plane,
+two nodes p and q suffice:
 
     r = r_p + f (r_q − r_p)  (straight),     r = r_p + x c + y c⊥,  c = r_q − r_p  (plane),
 
-so a beam whose ends are held at another distance than they were made for starts out stretched,
-evenly. Nodes are held between those that halve the beam, then each half, and so on: that is as well
-conditioned as it is sparse. In space a curved shape follows from three nodes.
+so a beam whose ends are assembled at a distance other than its own starts with uniform stretch.
+Each node is placed relative to the nodes at the ends of an interval that it halves: first the whole
+beam, then each half, and so on. That is both well conditioned and sparse. In space, three nodes
+determine a curved shape.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from .initial_conditions import InitialCondition
 
 @dataclass(frozen=True)
 class _Placing:
-    """Where the shape has a vector s (given by its local components), from two or three nodes that
-    it is seen from.
+    """Map from a vector s of the shape, in local components, to its present value, from the two or
+    three nodes that determine the shape.
     """
 
     beam: Beam
     seen_from: tuple[int, ...]
 
     def vector(self, frames: Frames, s: SX, fraction: float | None, *, rate: bool = False) -> SX:
-        """s as it stands, or its rate; `fraction` of the line between the two nodes where that is
-        what it is.
+        """Return the present vector of s, or its rate. With `fraction`, it is that fraction of the
+        line between the two nodes.
         """
         frame, nodes, local = (
             frames[self.beam],
@@ -62,7 +63,7 @@ class _Placing:
 
 @dataclass(frozen=True)
 class NodeCondition(InitialCondition):
-    """A node is where the shape has it."""
+    """A node is at its place on the shape."""
 
     node: int
     placing: _Placing
@@ -95,7 +96,7 @@ class DirectionCondition(InitialCondition):
 
     @property
     def tangent(self) -> SX:
-        """The direction of the unstressed shape at that end, in its local components."""
+        """Direction of the unstressed shape at that end, in local components."""
         beam = self.placing.beam
         return beam.shape.tangent(self.end is beam.nodes[0])
 
@@ -130,7 +131,7 @@ class DirectionCondition(InitialCondition):
 
 
 def placing(beam: Beam) -> _Placing:
-    """The nodes from which the whole shape follows."""
+    """The nodes that determine the whole shape."""
     n = beam.segments
     ends = (0, n)
     return _Placing(
@@ -139,7 +140,7 @@ def placing(beam: Beam) -> _Placing:
 
 
 def reference_pairs(beam: Beam) -> list[tuple[int, int]]:
-    """Nodes whose distances the shape knows and nothing else holds."""
+    """Pairs of nodes whose distances are set by the shape and by no other condition."""
     seen_from = placing(beam).seen_from
     return [(p, q) for i, p in enumerate(seen_from) for q in seen_from[i + 1 :]]
 
@@ -147,8 +148,8 @@ def reference_pairs(beam: Beam) -> list[tuple[int, int]]:
 def node_conditions(
     beam: Beam, attached: Sequence[int]
 ) -> tuple[list[NodeCondition], list[NodeCondition]]:
-    """Conditions for nodes that nothing else touches, and for those that joints or initial values
-    may have placed already (`attached`).
+    """Conditions for nodes that no joint or initial value touches, and for nodes that joints or
+    initial values may have placed already (`attached`).
     """
     whole = placing(beam)
     placed = {*whole.seen_from, *attached}

@@ -1,4 +1,4 @@
-"""The shape of a beam at the start: a straight line, or any curve."""
+"""The shape of a beam at t = 0: a straight line or any curve."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ class BeamShape:
     places: tuple[SX, ...]
     straight: bool
     middle: int
-    """The node that is farthest from the line between the ends; in space it tells, with them, where
-    a curved beam is.
+    """Node farthest from the line between the ends; in space the ends and this node determine the
+    pose of a curved beam.
     """
     bent: tuple[bool, ...]
-    """For each node whether the shape is bent there."""
+    """For each node, whether the shape is bent there."""
     given_length: SX | None = None
 
     @cached_property
     def length(self) -> SX:
-        """Along the segments (m)."""
+        """Length along the segments (m)."""
         if self.given_length is not None:
             return self.given_length
         return sum((self.segment_length(k) for k in range(len(self.places) - 1)), SX(0))
 
     def segment_length(self, k: int) -> SX:
-        """Of one segment (m)."""
+        """Length of segment k (m)."""
         return ca.norm_2(self.places[k + 1] - self.places[k])
 
     def tangent(self, at_start: bool) -> SX:
-        """Unit vector along the curve as it leaves an end: directions of two segments, which are
-        those at their middles, extrapolated.
+        """Unit tangent of the curve at an end, extrapolated from the directions of the first two
+        segments, which are the tangents at their midpoints.
         """
         places = self.places if at_start else self.places[::-1]
         first = places[1] - places[0]
@@ -52,15 +52,15 @@ class BeamShape:
             return first / ca.norm_2(first)
         second = places[2] - places[1]
         one, two = ca.norm_2(first), ca.norm_2(second)
-        found = first / one - (second / two - first / one) * (one / (one + two))
-        return found / ca.norm_2(found)
+        tangent = first / one - (second / two - first / one) * (one / (one + two))
+        return tangent / ca.norm_2(tangent)
 
     def segments_at(self, k: int) -> tuple[SX, SX]:
-        """Both segments that meet at a node between the ends."""
+        """Vectors of the two segments that meet at a node between the ends."""
         return self.places[k] - self.places[k - 1], self.places[k + 1] - self.places[k]
 
     def chord(self, first: int, second: int) -> SX:
-        """Distance of two nodes (m)."""
+        """Distance between two nodes (m)."""
         if self.straight and self.given_length is not None:
             return self.given_length * (abs(second - first) / (len(self.places) - 1))
         return ca.norm_2(self.places[second] - self.places[first])
@@ -69,8 +69,8 @@ class BeamShape:
 def shape_of(
     numbers: ParameterSet, length: object, shape: object, segments: int, dimension: int, label: str
 ) -> BeamShape:
-    """A shape from the length of a straight beam, a function of s in [0, 1], or the places of all
-    nodes.
+    """Build a shape from the length of a straight beam, a function of s in [0, 1], or the positions
+    of all nodes.
     """
     if (length is None) == (shape is None):
         raise ModelError(
@@ -95,11 +95,11 @@ def shape_of(
 def _curve(
     numbers: ParameterSet, shape: Any, segments: int, dimension: int, label: str
 ) -> list[SX]:
-    """Places of all nodes, no two that follow each other alike."""
+    """Positions of all nodes; consecutive ones must differ."""
     if isinstance(shape, (list, tuple)) and any(isinstance(x, str) for x in shape):
-        shape = _told(numbers, shape, label)
-    found = [shape(k / segments) for k in range(segments + 1)] if callable(shape) else shape
-    if not hasattr(found, "__len__") or len(found) != segments + 1:
+        shape = _function_of_texts(numbers, shape, label)
+    positions = [shape(k / segments) for k in range(segments + 1)] if callable(shape) else shape
+    if not hasattr(positions, "__len__") or len(positions) != segments + 1:
         raise ModelError(
             f": shape must be a function of s in [0, 1], or {segments + 1} places, one for each"
             " node",
@@ -107,7 +107,7 @@ def _curve(
         )
     curve = [
         numbers.vector_of(x, dimension, f"{label}: shape[{k}]", unit="m")
-        for k, x in enumerate(found)
+        for k, x in enumerate(positions)
     ]
     for k, (first, second) in enumerate(pairwise(curve)):
         numbers.require(
@@ -122,7 +122,7 @@ def _curve(
 
 
 def _curved(numbers: ParameterSet, curve: list[SX], label: str) -> BeamShape:
-    """A shape of these places, with what can be told of it at nominal values."""
+    """Build the shape through these positions, with the properties that follow from nominal values."""
     dimension = curve[0].numel()
     values = np.array([x.ravel() for x in numbers.evaluate_all(curve)])
     chord = (values[-1] - values[0]) / np.linalg.norm(values[-1] - values[0])
@@ -149,24 +149,24 @@ def _curved(numbers: ParameterSet, curve: list[SX], label: str) -> BeamShape:
     return BeamShape(tuple(ca.densify(x) for x in curve), False, int(offsets.argmax()), bent)
 
 
-def _told(
+def _function_of_texts(
     numbers: ParameterSet, components: Sequence[object], label: str
 ) -> Callable[[float], list[object]]:
-    """A shape told as texts, one a component, that speak of s."""
+    """Return a function of s for a shape that is given as texts, one for each component."""
 
     scope = numbers.scope_with("s", None, "the place along the beam")
     quantities = [
         numbers.quantity(x, "m", Label(label, "shape"), scope) if isinstance(x, str) else None
         for x in components
     ]
-    given = [
+    values = [
         x if number is None else number for x, number in zip(components, quantities, strict=True)
     ]
 
     def shape(s: float) -> list[object]:
         scope = numbers.scope_with("s", s, "the place along the beam")
         return [
-            evaluated(x, scope, Label(label, "shape")) if isinstance(x, str) else x for x in given
+            evaluated(x, scope, Label(label, "shape")) if isinstance(x, str) else x for x in values
         ]
 
     return shape

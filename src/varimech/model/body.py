@@ -29,8 +29,8 @@ from .solids import Surface
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Point(Named):
-    """A named point of a body, at `local` coordinates (m) in the body's frame; on a beam, as it is
-    shaped at the start.
+    """A named point of a body, at `local` coordinates (m) in the body's frame; on a beam, in its
+    shape at t = 0.
     """
 
     body: Body
@@ -49,8 +49,8 @@ class Point(Named):
 
 @dataclass(frozen=True)
 class Share:
-    """What a body, or a part of one, contributes: energies (J), and efforts at rates
-    that do work.
+    """Contribution of a body, or of a part of one: energies (J), and pairs of a rate and the effort
+    that does work at it.
     """
 
     kinetic: SX
@@ -60,8 +60,8 @@ class Share:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Body(Named, ABC):
-    """Anything with mass and named points. `spine` names the points that a drawing
-    joins by a line; `surfaces` are what it shows instead, where the model has them.
+    """A body with mass and named points. `spine` names the points that a drawing joins by a line;
+    `surfaces` are drawn instead of it where the model has them.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Body(Named, ABC):
     surfaces: tuple[Surface, ...] = field(default=(), kw_only=True)
 
     def point(self, name: str) -> Point:
-        """The point of that name."""
+        """Return the point with this name."""
         if name not in self.points:
             raise unknown_name(f"point of body {self.name!r}", name, self.points)
         return self.points[name]
@@ -84,12 +84,12 @@ class Body(Named, ABC):
 
     @property
     def is_rigid(self) -> bool:
-        """Whether it has one orientation."""
+        """Whether the body has a single orientation."""
         return True
 
     @abstractmethod
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
-        """What it contributes, in parts that depend on few coordinates each."""
+        """Contributions to energy and work, split into parts that depend on few coordinates each."""
 
     def kinetic_energy(self, frame: Frame) -> SX:
         """T in joules."""
@@ -104,7 +104,7 @@ class Body(Named, ABC):
 @dataclass(frozen=True, eq=False, repr=False)
 class RigidBody(Body):
     """A rigid body: mass (kg), centre of mass (m, body frame), inertia about it (kg·m²). The ground
-    is one without mass that never moves.
+    is a rigid body without mass that never moves.
     """
 
     mass: SX
@@ -113,7 +113,7 @@ class RigidBody(Body):
 
     @cached_property
     def massless(self) -> bool:
-        """Whether its mass is the number 0: only kinematics takes it."""
+        """Whether its mass is the number 0, which only kinematics accepts."""
         return bool(self.mass.is_zero())
 
     def shares(self, frame: Frame, gravity: SX) -> list[Share]:
@@ -124,7 +124,7 @@ class RigidBody(Body):
 
 
 def _second_moments(inertia: SX) -> SX:
-    """P."""
+    """Second moments P."""
     if inertia.numel() == 1:
         return inertia / 2 * SX.eye(2)
     return ca.trace(inertia) / 2 * SX.eye(3) - inertia
@@ -139,12 +139,12 @@ Frames: TypeAlias = Mapping[Body, Frame]
 
 
 def gap(frames: Frames, first: Point, second: Point) -> SX:
-    """The vector from one point to another (m)."""
+    """Vector from one point to another (m)."""
     return frames[second.body].position(second.local) - frames[first.body].position(first.local)
 
 
 def gap_rate(frames: Frames, first: Point, second: Point) -> SX:
-    """Its rate (m/s)."""
+    """Rate of the vector from one point to another (m/s)."""
     return frames[second.body].velocity(second.local) - frames[first.body].velocity(first.local)
 
 

@@ -1,4 +1,4 @@
-"""Elements that make a body: they state its fields, and build the mechanical body from them."""
+"""Elements that make a body: they declare its fields, and build the mechanical body from them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class BodyElement(Element, Generic[B]):
     file_section = "bodies"
     reserved = SLASH + DOT
     makes: ClassVar[type[Body]] = RigidBody
-    """What it makes."""
+    """Class of the body that it makes."""
     body: B
 
     @abstractmethod
     def build(self, model: ModelData) -> B:
-        """The body, from the fields."""
+        """Build the body from the fields."""
 
     def prepare(self, model: ModelData) -> None:
         self.body = self.build(model)
@@ -47,16 +47,16 @@ def rigid_body(
     floating: bool = False,
     surfaces: tuple[Surface, ...] = (),
 ) -> RigidBody:
-    """A rigid body.
+    """Return a rigid body.
 
     Args:
         element: the element that makes it.
         mass: its mass (kg).
         inertia: about the centre of mass (kg·m²): a scalar in the plane, a 3×3 matrix in space.
-        points: local coordinates of its points (m), of which "com" is the centre of mass.
+        points: local coordinates of its points (m); "com" is the centre of mass.
         spine: points that drawings join by a line.
-        floating: whether it is meant to have no path of joints to the ground.
-        surfaces: what drawings show it as, if not as lines.
+        floating: whether it is intentionally without a path of joints to the ground.
+        surfaces: surfaces that drawings show instead of lines.
     """
     body = RigidBody(
         element.name,

@@ -1,10 +1,11 @@
-"""Contacts in the plane that are closed by form or by force: a gap g, and equations that determine
-coordinates of the element's own, where its surfaces touch or are nearest.
+"""Planar contacts with form or force closure: a gap g, and equations that determine coordinates of
+the element itself, which locate where its surfaces touch or are nearest.
 
-    by form     g = 0, a constraint; `effort` is its force −λ, which pushes the second body off the first one
-    by force    g ≥ 0, a contact: the surfaces can separate
+    form closure    g = 0, a constraint; `effort` is its force −λ, which pushes the second body off the first one
+    force closure   g ≥ 0, a contact: the surfaces can separate
 
-g does not change with these coordinates wherever their equations hold, so those exert no force.
+Wherever these equations hold, g does not change with these coordinates, so the equations exert no
+force.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ class ClosureElement(ContactElement):
 
     dimensions: ClassVar[tuple[int, ...]] = (2,)
     spatial_remedy: ClassVar[str]
-    """What to use in space."""
+    """What to use in space instead."""
     friction_remedy: ClassVar[str]
-    """What to use instead of friction here."""
+    """What to use here instead of friction."""
     closure = fields.Choice(
         'How contact is maintained: "form" (a constraint, such as a groove) or "force" (a contact,'
         " which can lift off).",
@@ -43,10 +44,10 @@ class ClosureElement(ContactElement):
 
     @abstractmethod
     def contact(self, frames: Frames, state: State) -> tuple[SX, SX]:
-        """g, and the equations that determine its own coordinates; all in lengths."""
+        """Gap g, and the equations that determine its own coordinates; all are lengths."""
 
     def check_given(self, model: ModelData) -> None:
-        """Refuse it in space, and fields of contacts where it is closed by form."""
+        """Refuse the element in space, and contact fields under form closure."""
         if model.dimension not in self.dimensions:
             raise ModelError("belongs to the plane", element=self.label, remedy=self.spatial_remedy)
         defaults = {f.name: f.default for f in ContactElement.fields()}
@@ -73,7 +74,7 @@ class ClosureElement(ContactElement):
         return {self.name: "m"} if self.closure == "form" else {}
 
     def constraints(self, frames: Frames, state: State) -> SX:
-        """The equations of its own coordinates; before them, g if it is closed by form."""
+        """The equations of its own coordinates, preceded by g under form closure."""
         gap, ties = self.contact(frames, state)
         return ca.vertcat(gap, ties) if self.closure == "form" else ties
 
@@ -83,7 +84,7 @@ class ClosureElement(ContactElement):
 
     @property
     def is_rigid(self) -> bool:
-        """Whether it has impacts."""
+        """Whether impacts occur."""
         return self.closure == "force" and super().is_rigid
 
     @property
@@ -92,9 +93,9 @@ class ClosureElement(ContactElement):
         return self.closure == "force" and super().remembers
 
     def gap_names(self) -> tuple[str, ...]:
-        """Its gap, if it can lift off."""
+        """Name of its gap, if it can lift off."""
         return (self.name,) if self.closure == "force" else ()
 
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
-        """This gap."""
+        """Its gap."""
         return [Gap(self.contact(frames, state)[0])] if self.closure == "force" else []

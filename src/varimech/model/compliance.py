@@ -22,27 +22,28 @@ from ..core.symbols import SX
 HUNT_CROSSLEY, LANKARANI_NIKRAVESH = "hunt-crossley", "lankarani-nikravesh"
 LAWS = (HUNT_CROSSLEY, "kelvin-voigt", LANKARANI_NIKRAVESH)
 EXPONENTS = {LANKARANI_NIKRAVESH: 1.5}
-"""n where it is not given: Hertz's for the law that was derived with it; 1 for all others."""
+"""Exponent n if not given: Hertz's for the law that was derived with it, 1 for the others."""
 SMALLEST = 1e-300
-"""Penetration (m) of open surfaces where the exponent is a parameter: δⁿ ln δ is its derivative, which
-is zero there, and no number for δ = 0. It is nothing beside any penetration.
+"""Penetration (m) that replaces 0 for open surfaces where the exponent is a parameter: the
+derivative δⁿ ln δ is zero there, but not a number for δ = 0. It is negligible beside any
+penetration.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Compliance:
-    """A law with its numbers."""
+    """A contact law with its coefficients."""
 
     law: str
     stiffness: SX
     exponent: SX
     damping: SX
-    """D or C."""
+    """Damping coefficient D or C."""
     restitution: SX
-    """e of Lankarani and Nikravesh."""
+    """Coefficient of restitution e of Lankarani and Nikravesh."""
 
     def normal_force(self, gap: SX, rate: SX, impact_speed: SX | None) -> SX:
-        """F for a gap and its rate, in N; `impact_speed` is δ̇⁻ where the law has it."""
+        """Normal force F (N) for a gap and its rate; `impact_speed` is δ̇⁻ where the law uses it."""
         δ, δ̇ = ca.fmax(-gap, 0), -rate
         base = δ if self.exponent.is_constant() else δ + SMALLEST
         elastic = self.stiffness * base**self.exponent

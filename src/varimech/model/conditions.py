@@ -1,8 +1,8 @@
-"""Geometric conditions: the few statements that all joints are made of.
+"""Geometric conditions: the few relations that all joints consist of.
 
-Each says, in terms of the frames of two bodies, which scalar residuals vanish (always independent
-of each other), and whether the two bodies *share* a point or a direction because of it: coordinates
-that can share (natural coordinates) then need no equation.
+Each gives, in terms of the frames of two bodies, the scalar residuals that vanish (always
+independent of each other), and whether the two bodies *share* a point or a direction because of it.
+Coordinates that can share (natural coordinates) then need no equation.
 """
 
 from __future__ import annotations
@@ -43,34 +43,34 @@ class Shared:
 
 
 class Condition(ABC):
-    """A geometric condition between two bodies; joints consist of them."""
+    """A geometric condition between two bodies; joints consist of conditions."""
 
     angular: ClassVar[bool] = False
     """Whether its residuals are angles; otherwise they are lengths."""
 
     @abstractmethod
     def residuals(self, frames: Frames) -> SX:
-        """The scalars that vanish, as a column."""
+        """Residuals that vanish, as a column."""
 
     def at_start(self, frames: Frames) -> SX:
-        """The form to assemble with, where `residuals` vanish at wrong places as well (an angle
-        half a turn off).
+        """Residuals for assembly, where `residuals` also vanish at wrong poses (an angle half a
+        turn off).
         """
         return self.residuals(frames)
 
     def misfit(self, frames: Frames) -> SX:
-        """Lengths (m), or chords of angles, by which it is missed; not zero at the wrong poses
-        where `residuals` vanish as well (a direction reversed).
+        """Lengths (m), or chords of angles, by which the condition is violated; non-zero at the
+        wrong poses where `residuals` vanish as well (a direction reversed).
         """
         return self.residuals(frames)
 
     @abstractmethod
     def oriented(self) -> tuple[Body, ...]:
-        """Bodies whose orientation it depends on: these cannot be beams."""
+        """Bodies whose orientation it depends on; these cannot be beams."""
 
     def shares(self) -> list[Shared]:
-        """What the two bodies share if the condition holds; if not empty, sharing replaces the
-        residuals.
+        """Points and directions that the two bodies share if the condition holds; if there are any,
+        sharing replaces the residuals.
         """
         return []
 
@@ -101,7 +101,7 @@ class _OfAxes(Condition):
     second: Axis
 
     def directions(self, frames: Frames) -> tuple[SX, SX]:
-        """Both, in global components."""
+        """Both directions, in global components."""
         first, second = (frames[x.body].direction(x.direction) for x in (self.first, self.second))
         return first, second
 
@@ -137,9 +137,9 @@ class SameOrientation(Condition):
     relative: SX
 
     def residuals(self, frames: Frames) -> SX:
-        wanted, R = frames[self.first].rotation @ self.relative, frames[self.second].rotation
+        target, R = frames[self.first].rotation @ self.relative, frames[self.second].rotation
         pairs = [(0, 1)] if R.shape[0] == 2 else [(0, 1), (1, 2), (2, 0)]
-        return ca.vertcat(*[ca.dot(wanted[:, i], R[:, j]) for i, j in pairs])
+        return ca.vertcat(*[ca.dot(target[:, i], R[:, j]) for i, j in pairs])
 
     def misfit(self, frames: Frames) -> SX:
         return chord(frames[self.first].rotation @ self.relative, frames[self.second].rotation)
@@ -164,8 +164,8 @@ class Perpendicular(_OfAxes):
 class Offset(Condition):
     """The second point has no offset from the first along directions fixed to the first body.
 
-    All normals of an axis: the point is on the line along it. One direction: it is on the plane
-    normal to it.
+    With all normals of an axis as directions, the point is on the line along it; with one
+    direction, it is on the plane normal to it.
     """
 
     first: Point

@@ -1,4 +1,4 @@
-"""What stops, contacts and joints with clearance have in common: gaps, rigid or compliant, with or
+"""Common base of stops, contacts and joints with clearance: gaps, rigid or compliant, with or
 without friction.
 """
 
@@ -24,7 +24,7 @@ from .state import State
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """A gap and the slip velocity there."""
+    """A gap and the slip velocity at it."""
 
     gap: SX
     slip: SX | None = None
@@ -34,7 +34,7 @@ class Gap:
 
 
 class ContactElement(Force):
-    """Surfaces that keep apart: rigid, with impacts, or compliant if a stiffness is given."""
+    """Surfaces that cannot penetrate: rigid, with impacts, or compliant if a stiffness is given."""
 
     restitution = fields.Scalar(
         'Coefficient of restitution, for rigid surfaces and for "lankarani-nikravesh".',
@@ -88,11 +88,11 @@ class ContactElement(Force):
 
     @abstractmethod
     def gap_names(self) -> tuple[str, ...]:
-        """Name of each gap; the element's own for a single one."""
+        """Name of each gap; the element's own name if there is only one."""
 
     @abstractmethod
     def gaps(self, frames: Frames, state: State) -> Sequence[Gap]:
-        """Each gap, with the slip velocity where there is friction."""
+        """Each gap, with its slip velocity where there is friction."""
 
     @property
     def slip_components(self) -> int:
@@ -106,7 +106,7 @@ class ContactElement(Force):
 
     @property
     def is_rigid(self) -> bool:
-        """Whether it has impacts."""
+        """Whether impacts occur."""
         return self.stiffness is None
 
     @property
@@ -116,16 +116,16 @@ class ContactElement(Force):
 
     @property
     def has_friction(self) -> bool:
-        """Whether anything resists sliding."""
+        """Whether it has friction."""
         return not self.friction.is_zero() or self.static_friction is not None
 
     @property
     def sticks(self) -> bool:
-        """Whether its friction has modes."""
+        """Whether its friction has stick and slip modes."""
         return self.has_friction and self.friction_law == friction_law.COULOMB
 
     def prepare(self, model: ModelData) -> None:
-        """Check that fields belong together."""
+        """Check that the fields are consistent."""
         if self.has_friction and not self.is_rigid and self.sticks:
             raise ModelError(
                 "needs rigid surfaces, but a stiffness is given",
@@ -148,7 +148,7 @@ class ContactElement(Force):
             )
 
     def _check_law(self) -> None:
-        """Check that restitution and damping belong to the law."""
+        """Check that restitution and damping belong to the contact law."""
         if not self.is_rigid and not self.remembers and not self.restitution.is_zero():
             raise ModelError(
                 "applies to rigid surfaces, but a stiffness is given",
@@ -178,7 +178,7 @@ class ContactElement(Force):
             )
 
     def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        """Impact speeds that its law remembers, one for each gap."""
+        """Impact speeds that its law stores, one for each gap."""
         return self._impact_speeds
 
     @property
@@ -194,18 +194,18 @@ class ContactElement(Force):
         return [SX(0) for _ in self._remembered]
 
     def events(self) -> tuple[StatedEvent, ...]:
-        """Its surfaces touch: their speed there is what the law remembers."""
+        """Events at which its surfaces touch: the law stores their speed there."""
         return tuple(
             StatedEvent(name, "falling", resets=1, of_states=True, at_start=True, what="contact")
             for name in self._remembered
         )
 
     def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
-        """Its gaps."""
+        """Event functions: its gaps."""
         return [g.gap for g in self.gaps(frames, state)] if self.remembers else []
 
     def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
-        """Impact speeds."""
+        """Resets of the stored impact speeds."""
         gaps = self.gaps(frames, state) if self.remembers else []
         return [
             [(state.state(c.name), ca.fmax(-state.rate(g.gap), self.least_impact_speed))]
@@ -221,7 +221,7 @@ class ContactElement(Force):
         return [g.gap for g in self.gaps(frames, state)]
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
-        """Its gaps, if it is rigid."""
+        """Labels of its gaps, if it is rigid."""
         if not self.is_rigid:
             return ()
         d = self.slip_components
@@ -231,7 +231,7 @@ class ContactElement(Force):
         )
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
-        """What it states of them."""
+        """Gaps, restitution and friction of its contacts."""
         if not self.is_rigid:
             return ()
         if not self.sticks:

@@ -1,5 +1,5 @@
-"""Distances of a circle or sphere from shapes: what the gaps of contacts consist of. Each returns the gap
-without the radius of the first body, and the normal towards it.
+"""Distances of a circle or sphere from shapes, from which gaps of contacts are built. Each function
+returns the gap without the radius of the first body, and the normal towards it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ..core.symbols import SX
 from .body import Point
 
 COINCIDENT = 1e-200
-"""Square of a distance (m²) that is added to others, which it does not change; it gives coincident
-centres finite derivatives, up to the third.
+"""Squared distance (m²) that is added to others without changing them; it gives coincident centres
+finite derivatives up to the third order.
 """
 
 
@@ -23,9 +23,9 @@ def distance_between(d: SX) -> SX:
 
 
 def gap_inside(d: SX, play: SX, *, rigid: bool) -> tuple[SX, SX]:
-    """Gap of a circle or sphere inside another one, and the normal to it, for centres that are d
-    apart. Penetrations of compliant surfaces count, and are exact; the gap of rigid ones is smooth
-    where the centres coincide.
+    """Gap of a circle or sphere inside another one, and the normal to it, for the vector d between
+    their centres. For compliant surfaces the gap is exact, because penetrations matter; for rigid
+    ones it is smooth where the centres coincide.
     """
     if rigid:
         return (play**2 - ca.sumsqr(d)) / (2 * play), -d / play
@@ -34,12 +34,12 @@ def gap_inside(d: SX, play: SX, *, rigid: bool) -> tuple[SX, SX]:
 
 
 def distance_inside(gap: SX, play: SX) -> SX:
-    """r₂ − r₁ − |d| for a gap of rigid surfaces."""
+    """Recover r₂ − r₁ − |d| from the gap of rigid surfaces."""
     return play - ca.sqrt(play**2 - 2 * play * gap)
 
 
 def distance_from_arc(d: SX, middle: SX, radius: SX, half: SX) -> tuple[SX, SX]:
-    """Distance of a place from a circular arc, on either side of it and beyond its ends:
+    """Distance of a point from a circular arc, on either side of it and beyond its ends:
 
         √((D − R)² + 4 D R sin²(x/2)),     D = |d|,   x: angle beyond the nearer end, 0 between them
 

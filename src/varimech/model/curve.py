@@ -27,15 +27,21 @@ if TYPE_CHECKING:
     from .model_data import ModelData
 
 SAMPLES = 1440
-"""Places where a curve is checked and searched for the nearest one: every quarter of a degree of a cam."""
+"""Number of samples for checks of a curve and for the search of its nearest point: every quarter of
+a degree of a cam.
+"""
 CUSP = 1e-6
-"""Smallest |c′| by the largest one: below it the direction of the tangent is lost, and near a cusp it
-passes zero between two samples, at about 1/1440 of the largest one.
+"""Smallest ratio of |c′| to its largest value: below it the direction of the tangent is lost. Near
+a cusp, |c′| passes zero between two samples, and is about 1/1440 of the largest value at them.
 """
 CLOSED = 1e-9
-"""Largest distance of both ends of a closed curve, by its size: rounding of texts with ten digits."""
+"""Largest gap between the ends of a closed curve, relative to its size: rounding of texts with ten
+digits.
+"""
 MARGIN = 1e-6
-"""Share of the range by which a parameter may leave an open curve: iterations of a step overshoot."""
+"""Fraction of the range by which the parameter may leave an open curve, because iterations of a
+step overshoot.
+"""
 Poses = Mapping[Body, tuple[np.ndarray, np.ndarray]]
 
 
@@ -44,7 +50,7 @@ class Curve:
 
     Args:
         model: the mechanism, for values of parameters.
-        label: what messages call it.
+        label: its name in messages.
         formula: c(u), a column of symbols (m).
         span: first and last parameter.
         closed: whether it goes on after the last parameter as after the first.
@@ -63,7 +69,7 @@ class Curve:
         self._check()
 
     def at(self, u: SX) -> SX:
-        """c(u); not a number beyond the ends of an open curve."""
+        """Return c(u); NaN beyond the ends of an open curve."""
         first, last = self.span
         if self.closed:
             return self._formula(u)
@@ -72,12 +78,12 @@ class Curve:
         return self._formula(u + SX.binary(ca.OP_IF_ELSE_ZERO, beyond, SX(np.nan)))
 
     def tangent(self, u: SX) -> SX:
-        """c′(u), of any length."""
+        """Return c′(u), which is not normalised."""
         return ca.jacobian(self.at(u), u)
 
     @cached_property
     def samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """u, c, c′ and c″ at many places, at nominal values, by rows."""
+        """u, c, c′ and c″ at the samples, by rows, at nominal values."""
         u = np.linspace(*self.span, SAMPLES + 1)
         symbol = SX.sym("u")
         c = self._formula(symbol)
@@ -104,8 +110,8 @@ class Curve:
         return float(np.sign(np.sum(c[:-1, 0] * c[1:, 1] - c[1:, 0] * c[:-1, 1])))
 
     def nearest(self, place: np.ndarray) -> float:
-        """Parameter of the sample that is nearest to a place of the body's frame; NaN where it is not
-        known.
+        """Return the parameter of the sample nearest to a position in the body's frame; NaN where
+        the position is unknown.
         """
         if not np.isfinite(place).all():
             return math.nan
@@ -114,7 +120,7 @@ class Curve:
 
     def _check(self) -> None:
         u, c, tangent, _ = self.samples
-        with np.errstate(over="ignore"):  # too large for its square is not finite either
+        with np.errstate(over="ignore"):  # a square that overflows is not finite either
             speed = np.linalg.norm(tangent, axis=1)
         wrong = np.flatnonzero(~np.isfinite(np.column_stack([c, tangent, speed])).all(axis=1))
         if wrong.size:
@@ -140,7 +146,7 @@ class Curve:
 
 
 def spline_through(model: ModelData, label: Label, points: Any, closed: bool) -> Curve:
-    """The cubic spline through points: periodic, or open and not-a-knot.
+    """Return the cubic spline through points: periodic, or open and not-a-knot.
 
     Raises:
         ModelError: for too few points, and for neighbours at the same place.
@@ -188,20 +194,23 @@ def _entry(x: SX) -> Any:
 def function_of_parameter(
     model: ModelData, value: Any, size: int, label: str
 ) -> Callable[[SX], SX]:
-    """Numbers, texts of u, or a Python function of u, as a function that was tried."""
+    """Return numbers, texts of u, or a Python function of u as one function, after a trial call."""
     u, numbers = SX.sym("u"), model.parameter_set
     scope = numbers.scope_with("u", u, "the parameter of the curve")
     if callable(value):
         value = called(value, u, label, "parameter u")
-    parts = list(value) if isinstance(value, (list, tuple)) else [value]
-    found = [evaluated(part, scope, label) if isinstance(part, str) else part for part in parts]
-    column = as_column(found if len(found) > 1 else found[0], size, label)
+    components = list(value) if isinstance(value, (list, tuple)) else [value]
+    values = [
+        evaluated(component, scope, label) if isinstance(component, str) else component
+        for component in components
+    ]
+    column = as_column(values if len(values) > 1 else values[0], size, label)
     numbers.check_symbols(column, label, symbols_in(u))
     return lambda at: ca.substitute(column, u, at)
 
 
 def place_in(poses: Poses, body: Body, point: Point, numbers: Any) -> np.ndarray:
-    """A point of any body at guessed poses, in the frame of another body."""
+    """Position of any point in the frame of another body, at guessed poses."""
     origin, R = poses[body]
     o, turned = poses[point.body]
     return np.asarray(R.T @ (o + turned @ numbers.evaluate(point.local).ravel() - origin))

@@ -1,6 +1,4 @@
-"""Drivers: a scalar output imposed as a function of time, with whatever force or torque that
-takes.
-"""
+"""Drivers: a scalar output imposed as a function of time by the force or torque that this requires."""
 
 from __future__ import annotations
 
@@ -22,12 +20,12 @@ class Driver(Element):
 
     file_section = "drivers"
     motion: ClassVar[fields.Motion]
-    """The motion, a function of time: the field that every driver states last."""
+    """The motion, a function of time: the field that every driver declares last."""
 
     @property
     @abstractmethod
     def output(self) -> ScalarOutput:
-        """What it imposes."""
+        """The output that it imposes."""
 
     @classmethod
     def noun(cls) -> str:
@@ -42,7 +40,7 @@ class Driver(Element):
         return f"driver {self.name!r}"
 
     def residuals(self, frames: Frames, time: SX) -> SX:
-        """The one equation that imposes the motion."""
+        """The equation that imposes the motion."""
         return self.output.deviation(frames, self.motion(time))
 
     def add_to(self, model: ModelData) -> None:

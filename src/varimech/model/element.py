@@ -1,8 +1,9 @@
-"""Elements: what a mechanism is made of. Each kind is a class that states its fields and its
-mechanics; bodies, joints, forces and drivers each have a base class.
+"""Elements of a mechanism. Each kind is a class that declares its fields and its mechanics; bodies,
+joints, forces and drivers each have a base class.
 
-One element is one instance: `element.values` holds its fields as they were read, `element.given` as
-the user gave them. Whoever adds a kind writes one subclass and registers it (`elements/registry`).
+Each element is one instance: `element.values` holds its fields after reading, `element.given` the
+arguments as the user passed them. To add a kind, write one subclass and register it
+(`elements/registry`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ class Element(Named, ABC):
     """A part of a mechanism, made of its fields."""
 
     kind: ClassVar[str]
-    """What it is called, such as "point-on-line"; its builder method has underscores."""
+    """Name of the kind, such as "point-on-line"; its builder method has underscores instead of
+    hyphens.
+    """
     file_section: ClassVar[str]
-    """Where a model file has it: "bodies", "joints", "forces" or "drivers"."""
+    """Section of a model file that contains it: "bodies", "joints", "forces" or "drivers"."""
     reserved: ClassVar[str] = SLASH
     """Characters that its name must not contain."""
     is_guarded: ClassVar[bool] = False
-    """Whether other packages registered it: each element is tried out (`trial`)."""
+    """Whether another package registered it: each element is then tried out (`trial`)."""
 
     def __init__(self, model: ModelData, name: str, given: Mapping[str, Any]):
         self.name = name
@@ -54,7 +57,7 @@ class Element(Named, ABC):
 
     @classmethod
     def noun(cls) -> str:
-        """What messages about its name call it."""
+        """The noun for it in messages about its name."""
         return cls.kind
 
     @classmethod
@@ -64,12 +67,12 @@ class Element(Named, ABC):
 
     @classmethod
     def file_key(cls) -> str | None:
-        """The key of a file that tells the kind of an entry, and holds the names it begins with."""
+        """Key of a file that identifies the kind of an entry and holds its leading names."""
         return cls.method()
 
     @classmethod
     def leading(cls) -> tuple[Field[object], ...]:
-        """Fields whose names stand under that key."""
+        """Fields whose names are the value of that key."""
         return tuple(f for f in cls.fields() if f.names_something and f.positional)
 
     @classmethod
@@ -89,7 +92,7 @@ class Element(Named, ABC):
 
     @classmethod
     def documentation(cls) -> str:
-        """Docstring of the builder method: that of the class, and its arguments."""
+        """Docstring of the builder method: the docstring of the class, and its arguments."""
         lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Args:", "    name: its name."]
         for field in cls.fields():
             unit = f" ({field.unit})" if field.unit else ""
@@ -99,15 +102,15 @@ class Element(Named, ABC):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Name of the element in messages."""
         return f"{self.kind} {self.name!r}"
 
     def check_given(self, model: ModelData) -> None:
-        """Check, or complete, `given` before fields are read."""
+        """Check, or complete, `given` before the fields are read."""
 
     def prepare(self, model: ModelData) -> None:
-        """Check fields against each other, and derive what follows from them."""
+        """Check fields against each other, and compute quantities derived from them."""
 
     @abstractmethod
     def add_to(self, model: ModelData) -> None:
-        """Take it into the model."""
+        """Add it to the model."""

@@ -1,5 +1,5 @@
-"""What constraints that users write have in common: equations of any number, their unit, and the
-forces by which they are kept.
+"""Common base of constraints that users write: one or several equations, their unit, and the forces
+that enforce them.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ class EquationElement(Force):
         self.check_equations(model, tried, state)
 
     def check_equations(self, model: ModelData, tried: SX, state: State) -> None:
-        """Check equations in free symbols of the state."""
+        """Check the equations with free symbols of the state."""
         raise NotImplementedError
 
     def effort_names(self) -> dict[str, str]:
-        """One for each equation: `name`, or `name [0]`, `name [1]`, … where there are several."""
+        """One name for each equation: `name`, or `name [0]`, `name [1]`, … if there are several."""
         names = [self.name]
         if self._count > 1:
             names = [f"{self.name} [{k}]" for k in range(self._count)]
         return dict.fromkeys(names, self.unit)
 
     def refuse(self, k: int, problem: str, remedy: str) -> ModelError:
-        """An error about one of the equations."""
+        """Return an error about one of the equations."""
         which = f"equation {k} " if self._count > 1 else ""
         return ModelError(which + problem, element=self.label, remedy=remedy)
 
 
 def velocities_of(model: ModelData, state: State) -> tuple[SX, SX]:
-    """Symbols of velocities and of first-order states of a trial state, which these are inside the
-    equations.
+    """Symbols of the velocities and first-order states of a trial state; inside the equations,
+    these are velocities.
     """
     _, v, _ = state.coordinates
     names = [c.name for c in model.own_coordinates if c.order == 1]

@@ -1,9 +1,9 @@
-"""Fields: the arguments of an element, stated once.
+"""Fields: the arguments of an element, each declared once.
 
-A field says what it holds, in which unit, what it is if it is not given, and how a given value is
-read and checked. The signature and docstring of the builder method, the schema of model files and
-the table of arguments on the element's page follow from it. On an element, `element.length` is the
-value that was read.
+A field declares its meaning, its unit, its default, and how a given value is read and checked. The
+signature and docstring of the builder method, the schema of model files and the table of arguments
+on the element's page are derived from it. On an element, `element.length` is the value after
+reading.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REQUIRED: object = ...
-"""The default of a field that has none."""
+"""Default of a field that must be given."""
 
 
 class Field(ABC, Generic[T]):
     """One argument of an element.
 
     Args:
-        description: what it is, in one sentence, for docstrings, files and pages.
+        description: its meaning in one sentence, for docstrings, files and pages.
         unit: of a number, such as "N/m".
         default: value if it is not given; required without one.
         positional: whether it may be given without its name.
@@ -48,11 +48,11 @@ class Field(ABC, Generic[T]):
     annotation: ClassVar[str] = "Any"
     """Type of the argument in the signature of the builder method."""
     names_something: ClassVar[bool] = False
-    """Whether it names a thing of the model; files have these, where positional, under the key of
-    the element.
+    """Whether it names an object of the model; in files, positional fields of this sort stand under
+    the key of the element.
     """
     is_plain: ClassVar[bool] = False
-    """Whether a file holds it as it was given: neither a number nor an expression."""
+    """Whether a file holds it as it was given, because it is neither a number nor an expression."""
 
     def __init__(
         self,
@@ -89,16 +89,16 @@ class Field(ABC, Generic[T]):
 
     @property
     def required(self) -> bool:
-        """Whether it has to be given."""
+        """Whether it must be given."""
         return self.default is REQUIRED
 
     def label(self, element: Element) -> str:
-        """What messages call it."""
+        """Name of the field in messages."""
         return Label(element.label, self.name)
 
     @abstractmethod
     def read(self, model: ModelData, element: Element, value: object) -> T:
-        """A given value, checked; fields before this one have been read already.
+        """Read and check a given value; the fields before this one have been read already.
 
         Raises:
             ModelError: naming the element, the field and the value.
@@ -106,7 +106,7 @@ class Field(ABC, Generic[T]):
 
 
 class Reference(Field[T]):
-    """A thing of the model, by itself or by name."""
+    """A reference to an object of the model, by the object itself or by its name."""
 
     file_type = "Name"
     names_something = True
@@ -116,7 +116,7 @@ class Reference(Field[T]):
 
 
 class Point(Reference[body.Point]):
-    """A point, by itself or by name."""
+    """A point, as an object or by name."""
 
     annotation = "PointLike"
 
@@ -143,7 +143,7 @@ class Displacement(Reference[Slide]):
 
 
 class Rotating(Reference[body.Body | BeamNode]):
-    """Something that a torque can act on: a rigid body, or a point of a beam."""
+    """An object on which a torque can act: a rigid body, or a point of a beam."""
 
     annotation = "Body | Point | str"
 
@@ -152,7 +152,7 @@ class Rotating(Reference[body.Body | BeamNode]):
 
 
 class CurveBody(Reference[body.Body]):
-    """A rigid body, or the ground, by itself or by name."""
+    """A rigid body, or the ground, as an object or by name."""
 
     annotation = "Body | str"
 
@@ -161,7 +161,7 @@ class CurveBody(Reference[body.Body]):
 
 
 class OptionalRotating(Reference[body.Body | BeamNode | None]):
-    """The same, where it may be left out; given by its name only."""
+    """An optional object on which a torque can act; by name only."""
 
     annotation = "Body | Point | str | None"
 
@@ -173,7 +173,7 @@ class OptionalRotating(Reference[body.Body | BeamNode | None]):
 
 
 class OptionalPoint(Reference[body.Point | None]):
-    """A point that may be left out; given by its name only."""
+    """An optional point; by name only."""
 
     annotation = "PointLike | None"
 
@@ -185,7 +185,7 @@ class OptionalPoint(Reference[body.Point | None]):
 
 
 class FurtherPoints(Field[tuple[body.Point, ...]]):
-    """Any number of points beside another one; none if left out."""
+    """Any number of points beside another one; empty by default."""
 
     file_type = "Names"
     annotation = "Sequence[PointLike]"
@@ -201,7 +201,9 @@ class FurtherPoints(Field[tuple[body.Point, ...]]):
 
 
 class End(Point):
-    """One of the two points of a joint, which finds both by its own name if none is given."""
+    """One of the two points of a joint; if neither is given, both are looked up by the joint's own
+    name.
+    """
 
     annotation = "PointLike | None"
 
@@ -213,8 +215,8 @@ class Scalar(Field[SX]):
     """A number, a parameter or an expression of parameters.
 
     Args:
-        rule: what it has to be, one of `requirements.RULES`: "positive", "non-negative", …
-        units: units that a quantity may have, where these depend on what the element acts on.
+        rule: the condition that it must satisfy, one of `requirements.RULES`: "positive", "non-negative", …
+        units: units that a quantity may have, if these depend on the object that the element acts on.
     """
 
     annotation = "Number"
@@ -273,7 +275,7 @@ class Direction(Field[Axis]):
 
 
 class OnSecond(Direction):
-    """The direction of another field in the frame of the second body of a joint."""
+    """The direction of another field, in the frame of the second body of a joint."""
 
     def __init__(self, like: str):
         description = (
@@ -370,7 +372,7 @@ class StateFunction(Field[Callable[[State], SX]]):
         }[size]
 
     def label(self, element: Element) -> str:
-        """A function is called by the name of its element."""
+        """Name of the element: functions have no name of their own in messages."""
         return element.label
 
     def read(self, model: ModelData, element: Element, value: object) -> Callable[[State], SX]:
@@ -385,7 +387,7 @@ class Motion(Field[Callable[[SX], SX]]):
     """A number, or a function of time that returns one: in Python or as text.
 
     Args:
-        rule: what it has to be at t = 0.
+        rule: the condition that it must satisfy at t = 0.
     """
 
     def __init__(self, description: str, *, unit: str, rule: str | None = None):
@@ -393,7 +395,7 @@ class Motion(Field[Callable[[SX], SX]]):
         self.rule = rule
 
     def label(self, element: Element) -> str:
-        """A motion is called by the name of its element."""
+        """Name of the element: motions have no name of their own in messages."""
         return element.label
 
     def read(self, model: ModelData, element: Element, value: object) -> Callable[[SX], SX]:
@@ -443,7 +445,7 @@ class Whole(Field[int]):
 
 
 class Raw(Field[Any]):
-    """A value that the element reads itself, together with others."""
+    """A value that the element reads itself, together with other fields."""
 
     def __init__(self, description: str, *, file_type: str, unit: str = "", default: object = None):
         super().__init__(description, unit=unit, default=default)
@@ -483,7 +485,7 @@ class PointNames(Field[tuple[str, ...] | None]):
 
 
 class OptionalScalar(Field[SX | None]):
-    """A number that may be left out: None. Arguments as those of `Scalar`."""
+    """An optional number, None by default. Arguments as for `Scalar`."""
 
     annotation = "Number"
 
@@ -506,7 +508,7 @@ class OptionalScalar(Field[SX | None]):
 
 
 class Pair(Field[tuple[SX, SX]]):
-    """Two numbers, one for each of two things. Arguments as those of `Scalar`."""
+    """Two numbers, one for each of two objects. Arguments as for `Scalar`."""
 
     file_type = "Two"
     annotation = "tuple[Number, Number]"
@@ -528,7 +530,7 @@ class Pair(Field[tuple[SX, SX]]):
 
 
 class OptionalPair(Field[tuple[SX, SX] | None]):
-    """Two numbers that may be left out: None. Arguments as those of `Scalar`."""
+    """Two optional numbers, None by default. Arguments as for `Scalar`."""
 
     file_type = "Two"
     annotation = "tuple[Number, Number] | None"
@@ -579,9 +581,7 @@ class Vector(Field[SX]):
 
 
 class Turning(Field[SX]):
-    """What belongs to rotations: a number in the plane, three components in space; zero if left
-    out.
-    """
+    """A rotational quantity: a number in the plane, three components in space; zero by default."""
 
     file_type = "NumberOrVector"
     annotation = "Number | Vector"
@@ -632,7 +632,7 @@ class Inertia(Field[SX | None]):
 
 
 class NewPoint(Reference[str]):
-    """The name of a point that the element makes."""
+    """Name of the point that the element creates."""
 
     annotation = "str"
     is_plain = True
@@ -643,7 +643,7 @@ class NewPoint(Reference[str]):
 
 
 class NewPoints(Field[dict[str, SX]]):
-    """Points that the element makes, by name, in its own frame."""
+    """Points that the element creates, by name, in its own frame."""
 
     file_type = "Points"
     annotation = "Mapping[str, Vector] | None"

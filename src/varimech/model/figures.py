@@ -1,5 +1,5 @@
-"""What drawings show fixed to a body beside its links: wheels, balls and outlines, as the elements that know
-them state it.
+"""Shapes that drawings show on a body beside its links: wheels, balls and outlines, as provided by
+their elements.
 """
 
 from __future__ import annotations
@@ -22,39 +22,42 @@ class Figure:
     """A wheel, ball or outline around a point of a body, along the axes of that body."""
 
     kind: str
-    """"wheel", "ball" or "outline"; of joints with clearance, "bore" or "slot" with `mate` in it; "belt"
-    from one pulley to another, "rack" with its pinion.
+    """"wheel", "ball" or "outline"; of joints with clearance, "bore" or "slot" that contains
+    `mate`; "belt" from one pulley to another, "rack" with its pinion.
     """
     point: Point
     radius: SX | None = None
-    """Of a wheel or ball (m); of a wheel that meshes, it may follow from `mate` and `share`."""
+    """Radius of a wheel or ball (m); of a wheel that meshes, it may follow from `mate` and `share`.
+    """
     axis: SX | None = None
-    """Of a wheel in space; direction of a slot or rack."""
+    """Axis of a wheel in space; direction of a slot or rack."""
     teeth: int = 0
     is_ring: bool = False
-    """Whether teeth are inside."""
+    """Whether its teeth are on the inside."""
     mate: Point | None = None
-    """Centre of the wheel that it meshes with, of the pin or block in it, of the other pulley or of the
-    pinion.
+    """Centre of its mate: the wheel that it meshes with, the pin or block in it, the other pulley,
+    or the pinion.
     """
     mate_radius: SX | None = None
-    """Of the other pulley (m)."""
+    """Radius of the other pulley (m)."""
     mate_axis: SX | None = None
-    """Of a pinion in space."""
+    """Axis of a pinion in space."""
     axis_body: Body | None = None
-    """In whose frame the direction of a rack is."""
+    """Body in whose frame the direction of a rack is given."""
     is_reversed: bool = False
-    """Whether a belt is crossed, or a rack moves back where its pinion turns forwards."""
+    """Whether a belt is crossed, or a rack moves backwards when its pinion turns forwards."""
     share: float = 0.0
-    """Radius by the distance of both centres."""
+    """Ratio of its radius to the distance between both centres."""
     is_second: bool = False
-    """Of two wheels that mesh: a gap of the second one is where the first one has a tooth."""
+    """Whether it is the second of two wheels that mesh: it has a gap where the first one has a
+    tooth.
+    """
     outline: np.ndarray | None = None
-    """Corners from the point (m), (corner, component)."""
+    """Corners relative to the point (m), (corner, component)."""
     closed: bool = True
 
     def plain(self, model: ModelData) -> dict[str, object]:
-        """Numbers and names only, at nominal values; what it has not is left out."""
+        """Numbers and names only, at nominal values; absent quantities are left out."""
         number = model.parameter_set.evaluate
         data: dict[str, object] = {
             "kind": self.kind,
@@ -85,8 +88,8 @@ class Figure:
 
 
 def wheel_centre(model: ModelData, turn: Turn, carrier: Body) -> Point | None:
-    """Centre of the wheel that turns by an angle against a carrier: its point in the joint between
-    them, or in any joint in the plane.
+    """Centre of the wheel that turns by an angle relative to a carrier: its point in the joint
+    between them, or, in the plane, in any joint.
     """
     wheel = turn.second if turn.first is carrier else turn.first
     joints = sorted(

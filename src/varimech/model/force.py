@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from .state import State
 
 SHAPES = ("spring", "damper")
-"""What drawings can show a force between two points as."""
+"""How drawings can show a force between two points."""
 
 
 @dataclass(frozen=True)
 class StatedEvent:
-    """What an element does where one of its functions vanishes."""
+    """An event that an element declares: the changes where one of its functions vanishes."""
 
     name: str
-    """As results and objectives name it."""
+    """Name in results and objectives."""
     direction: str
     """"rising", "falling" or "both"."""
     modes: Mapping[str, float] = field(default_factory=dict)
     """New values of modes."""
     stops: bool = False
-    """Whether the run ends."""
+    """Whether it ends the run."""
     resets: int = 0
     """Number of rates and states that it resets."""
     of_states: bool = False
-    """Whether it resets states only, and no velocities."""
+    """Whether it resets first-order states only, and no velocities."""
     at_start: bool = False
     """Whether it also resets at the start of a run if its function is not positive there."""
     what: str = "event"
@@ -52,20 +52,20 @@ class StatedEvent:
 
     @property
     def reset_mode(self) -> str | None:
-        """Name of the mode that lets it reset rates; None where it resets none."""
+        """Name of the mode that enables the reset of rates; None if it resets none."""
         return f"reset by {self.name}" if self.resets else None
 
     @property
     def slacks(self) -> tuple[str, ...]:
-        """Names of the slack coordinates that its resets need."""
+        """Names of the slack coordinates that its resets require."""
         return tuple(f"slack {k} of {self.name}" for k in range(self.resets))
 
 
 class ForceLaw(Named):
-    """What every force states; it does nothing unless a method says so.
+    """Interface of every force; by default it does nothing.
 
-    `state` gives an element the coordinates that it owns, `state.state(name)`, and angles that
-    count turns, `state.angle(name)`, beside all else that the mechanism does.
+    `state` gives an element the coordinates that it owns, `state.state(name)`, angles that count
+    turns, `state.angle(name)`, and all other quantities of the mechanism.
     """
 
     constraint_unit: ClassVar[str] = ""
@@ -74,25 +74,29 @@ class ForceLaw(Named):
     """
 
     is_driver: ClassVar[bool] = False
-    """Whether its constraints impose a motion: what they hold counts as degrees of freedom."""
+    """Whether its constraints impose a motion: the motions that they impose still count as degrees
+    of freedom.
+    """
     has_clearance: ClassVar[bool] = False
-    """Whether it takes the place of a joint, from which it has a `deviation`."""
+    """Whether it replaces a joint, from which it has a `deviation`."""
 
     assembly_hint: ClassVar[str] = ""
-    """What else to check where its constraints are not met at the start."""
+    """What else to check if its constraints are not satisfied at the initial conditions."""
 
     is_sampled: ClassVar[bool] = False
-    """Whether it changes at instants only, so that its rates say nothing of equilibria and modes."""
+    """Whether it changes at instants only, so that its rates are meaningless for equilibria and
+    modes.
+    """
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Bodies whose motion against each other is all that it depends on; none if it depends on
-        where they are.
+        """Bodies on whose relative motion alone it depends; none if it depends on their absolute
+        poses.
         """
         return ()
 
     def coordinates(self) -> tuple[OwnCoordinate, ...]:
-        """Coordinates that it owns, beside those of bodies and joints."""
+        """Coordinates that it owns, in addition to those of bodies and joints."""
         return ()
 
     def potential_energy(self, frames: Frames, state: State) -> SX:
@@ -100,48 +104,51 @@ class ForceLaw(Named):
         return SX(0)
 
     def kinetic_energy(self, frames: Frames, state: State) -> SX:
-        """T of its own inertias (J), in the rates of coordinates that it owns."""
+        """Kinetic energy T of its own inertias (J), in the rates of coordinates that it owns."""
         return SX(0)
 
     def constraints(self, frames: Frames, state: State) -> SX:
-        """Residuals, of positions and time, that vanish along every motion."""
+        """Residuals, functions of positions and time, that vanish along every motion."""
         return SX(0, 1)
 
     def ties(self, frames: Frames, state: State) -> SX:
-        """Those of its constraints, in lengths, that determine coordinates of its own which have no
-        inertia. A kinetic energy of their rates, which are zero, keeps the mass matrix regular.
+        """Its constraints, as lengths, that determine its own coordinates without inertia. A
+        kinetic energy of the rates of these constraints, which are zero, keeps the mass matrix
+        regular.
         """
         return SX(0, 1)
 
     @property
     def velocity_rows(self) -> int:
-        """Number of its equations for velocities, before anything is known of the motion."""
+        """Number of its velocity constraints; must not depend on the motion."""
         return 0
 
     def velocity_constraints(self, frames: Frames, state: State) -> SX:
-        """Residuals Ψ(q, q̇, t), linear in the velocities, that vanish along every motion and follow
-        from no constraint of positions; their forces act along ∂Ψ/∂q̇.
+        """Residuals Ψ(q, q̇, t), linear in the velocities, that vanish along every motion and are
+        not rates of position constraints; their forces act along ∂Ψ/∂q̇.
         """
         return SX(0, 1)
 
     def velocity_slacks(self) -> tuple[str, ...]:
-        """A coordinate for each of them, in whose place they stand among constraints of positions."""
+        """Names of slack coordinates, one for each velocity constraint, whose equations take the
+        place of position constraints.
+        """
         return tuple(f"slack {k} of velocities of {self.name}" for k in range(self.velocity_rows))
 
     def effort_names(self) -> dict[str, str]:
-        """Units of its equations, by the names under which `effort` knows their forces: constraints
-        of positions first, in their order, then those of velocities.
+        """Units of its equations, by the names that `effort` uses for their forces: position
+        constraints first, then velocity constraints.
         """
         return {self.name: self.constraint_unit} if self.constraint_unit else {}
 
     def explicit_efforts(self, frames: Frames, state: State) -> Mapping[str, SX]:
-        """Forces under the names of `effort_names`, where they are functions of the state instead of
-        forces of constraints; none otherwise.
+        """Forces by the names of `effort_names`, where they are functions of the state rather than
+        constraint forces; none otherwise.
         """
         return {}
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
-        """Its unilateral contacts, before anything is known of the motion."""
+        """Its unilateral contacts; must not depend on the motion."""
         return ()
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
@@ -157,41 +164,43 @@ class ForceLaw(Named):
         return ()
 
     def deviation(self, frames: Frames) -> SX:
-        """Offset from the ideal joint, of a `has_clearance`: components in the frame of its first
+        """Offset from the ideal joint, if `has_clearance`: components in the frame of its first
         body (m).
         """
         return SX(0, 1)
 
     def gap_distance(self, gap: SX) -> SX:
-        """Distance of two surfaces for the value of their gap, where that is scaled."""
+        """Distance between two surfaces from the value of their gap, where the gap is scaled."""
         return gap
 
     def loads(self) -> tuple[tuple[SX, SX], ...]:
-        """Pairs (symbol, expression) of what its forces depend on beside the state: functions of the
-        multipliers of joints, in terms of what stands for these.
+        """Pairs (symbol, expression) of quantities other than the state that its forces depend on:
+        functions of the multipliers of joints, written in the symbols that represent these.
         """
         return ()
 
     def events(self) -> tuple[StatedEvent, ...]:
-        """What it does at its events, before anything is known of the motion."""
+        """Its events; must not depend on the motion."""
         return ()
 
     def event_functions(self, frames: Frames, state: State) -> Sequence[SX]:
-        """What vanishes at each of its events; the state knows accelerations and reactions."""
+        """Functions that vanish at each of its events; the state includes accelerations and
+        reactions.
+        """
         return ()
 
     def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
-        """Pairs (rate, new value) that each of its events resets: the rate is linear in velocities or
-        a first-order state, the new value a function of the state before the event.
+        """Pairs (rate, new value) that each of its events resets: the rate is linear in the
+        velocities or a first-order state, the new value a function of the state before the event.
         """
         return [()] * len(self.events())
 
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
-        """ż of its first-order coordinates, in their order, in their units per second."""
+        """Rates ż of its first-order states, in their order, in their units per second."""
         return ()
 
     def signal_units(self) -> dict[str, str]:
-        """Units of the signals that it gives, by the names under which `signal` knows them."""
+        """Units of the signals that it provides, by the names that `signal` uses."""
         return {}
 
     def signals(self, frames: Frames, state: State) -> Sequence[SX]:
@@ -199,10 +208,10 @@ class ForceLaw(Named):
         return ()
 
     def check_references(self, model: ModelData) -> None:
-        """Check names of states and signals that may be those of later elements."""
+        """Check the names of states and signals that later elements may define."""
 
     rates_by_state: ClassVar[bool] = False
-    """Whether rates of its efforts come from the state it is given, not from the frames."""
+    """Whether its `efforts` compute rates with the given state instead of the frames."""
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         """Pairs (rate, effort): velocity and force, or angular velocity and torque."""
@@ -210,10 +219,10 @@ class ForceLaw(Named):
 
     def is_gradual(self, frames: Frames, state: State) -> bool:
         """Whether it varies no faster than the motion that it depends on. The error estimate then
-        sees all of it, and need not be helped by short steps.
+        resolves it completely, and needs no additional short steps.
 
-        Without a statement of its own, a force is gradual if it consists of sums and products of
-        what depends on the motion; any functions may act on time and parameters.
+        Unless an element overrides this, a force is gradual if it consists of sums and products of
+        quantities that depend on the motion; functions of time and parameters may be arbitrary.
         """
         stated = [
             self.potential_energy(frames, state),
@@ -224,7 +233,7 @@ class ForceLaw(Named):
         return is_gradual(stated, symbols_in(*stated) - symbols_in(q, v))
 
     def contact_points(self) -> tuple[Point, ...]:
-        """A point at each of its contacts, where drawings show that it is active; none if unknown."""
+        """A point at each of its contacts, where drawings show that it is active; empty if unknown."""
         return ()
 
     def acts_at(self) -> tuple[Point, ...]:
@@ -239,13 +248,13 @@ class ForceLaw(Named):
         return ()
 
     def span(self) -> Distance | None:
-        """The two points between which it acts, where that is what it is; they must not
+        """The two points between which it acts, if it acts between two points; they must not
         coincide.
         """
         return None
 
     def drawn_as(self) -> str | None:
-        """How it is drawn between the points of its span, one of `SHAPES`; not at all if None."""
+        """How it is drawn between the points of its span, one of `SHAPES`; None if it is not drawn."""
         return None
 
 

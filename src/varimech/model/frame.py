@@ -1,8 +1,8 @@
-"""Frames: where a body is and how it moves, in symbols.
+"""Frames: pose and motion of a body, in symbols.
 
 A point of the body at local coordinates s is at  r = o + R s  and moves with  ṙ = ȯ + Ṙ s.
-Coordinates supply o, R, ȯ, Ṙ; elements state their physics in these words and never ask where they
-come from.
+Coordinates supply o, R, ȯ, Ṙ; elements formulate their physics in terms of these alone, whatever
+the coordinates.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import casadi as ca
 from ..core.symbols import SX
 
 Known = tuple[SX, SX, SX]
-"""A point by its local coordinates, its position and its velocity."""
+"""A point: its local coordinates, its position and its velocity."""
 
 
 def known_points(points: Iterable[Known]) -> dict[int, Known]:
-    """Points by the identity of their local coordinates."""
+    """Index points by the identity of their local coordinates."""
     return {id(local): (local, position, velocity) for local, position, velocity in points}
 
 
@@ -28,9 +28,9 @@ class Frame:
     """Pose and motion of a body: origin o, rotation R (columns are the body's axes) and their time
     derivatives.
 
-    `known` are points whose position and velocity are known without them (see `known_points`): of
-    rigid bodies because that gives shorter code, of beams because each of their nodes moves by
-    itself.
+    `known` are points whose position and velocity are available directly (see `known_points`): for
+    rigid bodies because that gives shorter code, for beams because each of their nodes moves
+    independently.
     """
 
     origin: SX
@@ -72,6 +72,6 @@ def spin(omega: SX) -> SX:
 
 
 def ground_frame(dimension: int) -> Frame:
-    """The frame that never moves."""
+    """The frame of the ground."""
     zero = SX.zeros(dimension)
     return Frame(zero, SX.eye(dimension), zero, SX.zeros(dimension, dimension))

@@ -1,4 +1,4 @@
-"""Directions, rotations and inertias as a user gives them, checked."""
+"""Directions, rotations and inertias, read from user input and checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def axis_of(numbers: ParameterSet, body: Body, direction: object, label: str) ->
     d = d / ca.norm_2(d)
     if body.dimension == 2:
         return Axis(body, d, (ca.vertcat(d[1], -d[0]),))
-    # the coordinate axis least aligned with d is a safe start for a normal
+    # the coordinate axis least aligned with d is never parallel to it, so a normal follows from it
     helper = ca.densify(SX.eye(3)[:, int(np.argmin(np.abs(value)))])
     first = ca.cross(d, helper)
     first = first / ca.norm_2(first)
@@ -38,7 +38,7 @@ def axis_of(numbers: ParameterSet, body: Body, direction: object, label: str) ->
 
 
 def rotation_of(numbers: ParameterSet, value: object, dimension: int, label: str) -> SX:
-    """A rotation: nothing (the identity), an angle in the plane, a matrix in space."""
+    """Read a rotation: None (the identity), an angle in the plane, a matrix in space."""
     if value is None:
         return SX.eye(dimension)
     if dimension == 2:
@@ -49,8 +49,8 @@ def rotation_of(numbers: ParameterSet, value: object, dimension: int, label: str
 
 
 def inertia_of(numbers: ParameterSet, value: Any, dimension: int, label: str) -> SX:
-    """An inertia about the centre of mass that a body can have: a number in the plane, three values
-    or a matrix in space.
+    """Read a physically possible inertia about the centre of mass: a number in the plane, three
+    values or a matrix in space.
     """
     if dimension == 2:
         return numbers.scalar(value, label, "non-negative", unit="kg·m²")

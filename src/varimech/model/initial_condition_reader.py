@@ -1,4 +1,4 @@
-"""Reading of initial conditions: names and values become conditions on outputs, rough guesses
+"""Reading of initial conditions: names and values become conditions on outputs, and rough guesses
 become poses.
 """
 
@@ -23,30 +23,29 @@ from .scalar_outputs import Coordinate, ScalarOutput
 class InitialConditionReader:
     """Collects initial conditions, using each speed once."""
 
-    def __init__(self, parts: ModelData, speeds: Mapping[object, Any], paired: set[str]):
-        self._data = parts
+    def __init__(self, model: ModelData, speeds: Mapping[object, Any], paired: set[str]):
+        self._data = model
         self._speeds = dict(speeds)
         self._used: set[object] = set()
         self._paired = paired
-        """Joints whose angle and displacement are both given: their speed is the pair
-        of both rates.
+        """Joints whose angle and displacement are both given: their speed is a pair of both rates.
         """
         self.conditions: list[InitialCondition] = []
 
     def angles(self, values: Mapping[str, object]) -> None:
-        """Angles of planar bodies or of joints."""
+        """Read angles of planar bodies or of joints."""
         for name, value in values.items():
             turn, speed = self._data.find_angle(name), self._speed(name, of_pair=0)
             self._add(f"angle of {name!r}", turn, value, speed, name in self._speeds)
 
     def displacements(self, values: Mapping[str, object]) -> None:
-        """Displacements of joints."""
+        """Read displacements of joints."""
         for name, value in values.items():
             slide, speed = self._data.find_displacement(name), self._speed(name, of_pair=1)
             self._add(f"displacement of {name!r}", slide, value, speed, name in self._speeds)
 
     def distances(self, values: Mapping[tuple[str, str], object]) -> None:
-        """Distances between pairs of points."""
+        """Read distances between pairs of points."""
         for pair, value in values.items():
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ModelError(
@@ -59,17 +58,17 @@ class InitialConditionReader:
             self._add(label, output, value, self._speed(pair), pair in self._speeds)
 
     def positions(self, values: Mapping[str, object]) -> None:
-        """Positions of points; components that are None stay open."""
+        """Read positions of points; components that are None remain free."""
         n = self._data.dimension
         for name, value in values.items():
             point, label = self._data.find_point(name), f"position of {name!r}"
             value, speed = (self._components(x) for x in (value, self._speed(name, (0.0,) * n)))
-            for given, what in ((value, label), (speed, f"speed: {label}")):
-                if not hasattr(given, "__len__") or len(given) != n:
+            for numbers, subject in ((value, label), (speed, f"speed: {label}")):
+                if not hasattr(numbers, "__len__") or len(numbers) != n:
                     raise ModelError(
                         f"must have {n} components",
-                        label=Label("start", "position", what),
-                        value=given,
+                        label=Label("start", "position", subject),
+                        value=numbers,
                     )
             for k, component in enumerate(value):
                 if component is None and not (
@@ -91,23 +90,23 @@ class InitialConditionReader:
                     )
 
     def orientations(self, values: Mapping[str, object]) -> None:
-        """Orientations of spatial bodies."""
-        parts = self._data
+        """Read orientations of spatial bodies."""
+        model = self._data
         for name, value in values.items():
             label = f"orientation of {name!r}"
-            if parts.dimension == 2:
+            if model.dimension == 2:
                 raise ModelError(
                     f"start: {label}: a planar body has an angle",
                     remedy=Message("use {angle}", angle={name: ...}),
                 )
-            matrix = rotation_of(parts.parameter_set, value, 3, f"start: {label}")
-            omega = parts.parameter_set.vector_of(
+            matrix = rotation_of(model.parameter_set, value, 3, f"start: {label}")
+            omega = model.parameter_set.vector_of(
                 self._speed(name, (0.0, 0.0, 0.0)), 3, f"start: speed: {label}", unit="rad/s"
             )
             self.conditions.append(
                 OrientationCondition(
                     label,
-                    parts.find_rigid_body(name, f"start: {label}"),
+                    model.find_rigid_body(name, f"start: {label}"),
                     matrix,
                     omega,
                     rate_given=name in self._speeds,
@@ -115,21 +114,21 @@ class InitialConditionReader:
             )
 
     def finish(self, near: Mapping[str, object]) -> Start:
-        """The start, with guesses; refuses speeds without a value."""
+        """Return the initial conditions with their guesses; refuse speeds without a value."""
         if unused := [key for key in self._speeds if key not in self._used]:
             problem = (
                 f"is given for {', '.join(map(repr, unused))} but no initial value; also give its"
                 " angle, displacement, distance, position or orientation"
             )
             raise ModelError(problem, label=Label("start", "speed"))
-        parts = self._data
+        model = self._data
         rotations: dict[Body, SX] = {}
         positions: dict[Point, SX] = {}
         known = (
             {
-                *parts.bodies,
-                *(p.name for p in parts.all_points),
-                *(p.label for p in parts.all_points),
+                *model.bodies,
+                *(p.name for p in model.all_points),
+                *(p.label for p in model.all_points),
             }
             if near
             else set()
@@ -138,25 +137,25 @@ class InitialConditionReader:
             label = Label("start", "near", f"near {name!r}")
             if name not in known:
                 raise unknown_name("body or point", name, known)
-            if name in parts.bodies:
-                rotations[parts.bodies[name]] = rotation_of(
-                    parts.parameter_set, value, parts.dimension, label
+            if name in model.bodies:
+                rotations[model.bodies[name]] = rotation_of(
+                    model.parameter_set, value, model.dimension, label
                 )
             else:
-                positions[parts.find_point(name)] = parts.parameter_set.vector_of(
-                    value, parts.dimension, label, unit="m"
+                positions[model.find_point(name)] = model.parameter_set.vector_of(
+                    value, model.dimension, label, unit="m"
                 )
         return Start(tuple(self.conditions), rotations, positions)
 
     def _components(self, value: object) -> Any:
-        """The components of a vector, which may be a text or a vector of symbols."""
+        """Components of a vector, which may be a text or a vector of symbols."""
         numbers = self._data.parameter_set
-        given = (
+        components = (
             numbers.vector_of(value, self._data.dimension, "start", unit="m")
             if isinstance(value, str)
             else value
         )
-        return ca.vertsplit(given) if isinstance(given, SX) else given
+        return ca.vertsplit(components) if isinstance(components, SX) else components
 
     def _speed(self, key: object, default: object = 0.0, *, of_pair: int | None = None) -> object:
         self._used.add(key)

@@ -1,5 +1,5 @@
-"""Initial conditions: outputs with given values and rates, orientations, and rough guesses of the
-rest.
+"""Initial conditions: outputs with given values and rates, orientations, and rough guesses of
+everything else.
 """
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ class InitialCondition(ABC):
     label: str
     """Its subject in messages: "angle of 'crank'"."""
     rate_given: bool = field(default=True, kw_only=True)
-    """Whether its rate was given; otherwise it is zero, or what constraints of velocities leave."""
+    """Whether its rate was given; otherwise it is zero, or determined by velocity constraints."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Bodies whose relative motion alone it depends on; none if it depends on their poses."""
+        """Bodies on whose relative motion alone it depends; none if it depends on their absolute
+        poses.
+        """
         return ()
 
     @abstractmethod
     def deviation(self, frames: Frames) -> SX:
-        """Residuals that vanish where the value is met."""
+        """Residuals that vanish where the value is satisfied."""
 
     @abstractmethod
     def rate_deviation(self, frames: Frames) -> SX:
-        """Residuals that vanish where the rate is met."""
+        """Residuals that vanish where the rate is satisfied."""
 
     def misfit(self, frames: Frames) -> SX:
-        """Distance from the given value (m or rad), which half a turn does not reduce to zero."""
+        """Distance from the given value (m or rad) that is not zero half a turn off."""
         return self.deviation(frames)
 
     def alignment(self, frames: Frames) -> SX:
-        """3 where a given orientation is met, −1 or less half a turn off; empty for other
+        """3 where a given orientation is satisfied, −1 or less half a turn off; empty for other
         values.
         """
         return SX(0, 1)
@@ -91,7 +93,7 @@ class OrientationCondition(InitialCondition):
 
 @dataclass(frozen=True)
 class InitialConditionRow(InitialCondition):
-    """One scalar of an initial condition."""
+    """One scalar equation of an initial condition."""
 
     condition: InitialCondition
     row: int
@@ -112,9 +114,7 @@ class InitialConditionRow(InitialCondition):
 
 @dataclass(frozen=True)
 class Start:
-    """All initial conditions of a model, and guesses that choose between assembly
-    configurations.
-    """
+    """All initial conditions of a model, and guesses that select an assembly configuration."""
 
     conditions: tuple[InitialCondition, ...] = ()
     near_rotation: dict[Body, SX] = field(default_factory=dict)

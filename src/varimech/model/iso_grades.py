@@ -19,7 +19,7 @@ SIZES = (
     *(3, 6, 10, 18, 30, 50, 80, 120, 180, 250, 315, 400, 500),
     *(630, 800, 1000, 1250, 1600, 2000, 2500, 3150),
 )
-"""Upper ends of the ranges of nominal sizes (mm), which belong to their ranges."""
+"""Upper ends of the ranges of nominal sizes (mm), each included in its range."""
 _ROWS = (
     (0.3, 0.5, 0.8, 1.2, 2, 3, 4, 6, 10, 14, 25, 40, 60, 100, 140, 250, 400, 600, 1000, 1400),
     (0.4, 0.6, 1, 1.5, 2.5, 4, 5, 8, 12, 18, 30, 48, 75, 120, 180, 300, 480, 750, 1200, 1800),
@@ -81,7 +81,7 @@ _ROWS = (
         33000,
     ),
 )
-"""Tolerances (µm) of the grades, a row for each range of sizes; IT01 and IT0 end at 500 mm, so that
+"""Tolerances (µm) of the grades, one row for each range of sizes. IT01 and IT0 end at 500 mm, so
 the rows beyond begin with IT1.
 """
 SMALL, COARSE = 1e-3, "14"
@@ -90,7 +90,7 @@ _NAME = re.compile(r"\s*(?:IT\s*)?(01|[0-9]|1[0-8])\s*", re.IGNORECASE)
 
 
 def grade_named(grade: object, label: str = "grade") -> str:
-    """Name of a grade, "7" for 7, "7" or "IT7".
+    """Return the name of a grade: "7" for 7, "7" or "IT7".
 
     Raises:
         ModelError: if there is no such grade.
@@ -98,21 +98,21 @@ def grade_named(grade: object, label: str = "grade") -> str:
     whole = isinstance(grade, Integral) and not isinstance(grade, bool)
     match = _NAME.fullmatch(str(grade)) if whole or isinstance(grade, str) else None
     if match is None:
-        problem = "is no grade of ISO 286-1"
+        problem = "is not a grade of ISO 286-1"
         remedy = "take one of '01', 0, 1, …, 18"
         raise ModelError(problem, label=label, value=grade, remedy=remedy)
     return match[1]
 
 
 def is_grade(text: object) -> bool:
-    """Whether a text is meant as a grade, such as "IT7", known or not."""
+    """Whether a text is meant as a grade, such as "IT7", even an unknown one."""
     return (
         isinstance(text, str) and re.match(r"\s*IT\s*[0-9]+\s*$", text, re.IGNORECASE) is not None
     )
 
 
 def grades_of(size: float, label: str = "size") -> dict[str, float]:
-    """Tolerances ± (m) of all grades that a nominal size has, the finest first.
+    """Return the tolerances ± (m) of all grades for a nominal size, the finest first.
 
     Args:
         size: nominal size (m).
@@ -132,7 +132,7 @@ def grades_of(size: float, label: str = "size") -> dict[str, float]:
 
 
 def size_range(size: float, label: str = "size") -> tuple[float, float]:
-    """The sizes (m) that have the same grades with the same tolerances as a nominal size: above the
+    """Return the sizes (m) that have the same tolerances in all grades as a nominal size: above the
     first, up to the second.
 
     Args:
@@ -152,17 +152,17 @@ def size_range(size: float, label: str = "size") -> tuple[float, float]:
 
 
 def _place(size: float, label: str) -> int:
-    """The range of a size, by number."""
+    """Index of the range that contains a size."""
     millimetres = 1e3 * abs(size)
     if not 0 < millimetres <= SIZES[-1]:
         problem = f"of {1e3 * size:g} mm has no grades: ISO 286-1 has sizes up to {SIZES[-1]} mm"
         remedy = "give the tolerance as a length"
         raise ModelError(problem, label=label, remedy=remedy)
-    return bisect_left(SIZES, round(millimetres, 9))  # 0.08 m is 80 mm, whatever its last bit
+    return bisect_left(SIZES, round(millimetres, 9))  # 0.08 m is 80 mm despite rounding
 
 
 def grade_width(size: float, grade: object, label: str = "grade") -> float:
-    """Tolerance ± (m) of a grade.
+    """Return the tolerance ± (m) of a grade.
 
     Args:
         size: nominal size (m).
@@ -181,8 +181,8 @@ def grade_width(size: float, grade: object, label: str = "grade") -> float:
 
 
 def nearest_grade(size: float, width: float) -> str:
-    """The coarsest grade that is not wider than a tolerance ± (m), which it may exceed by
-    rounding; the finest one if all are wider.
+    """Return the coarsest grade that is not wider than a tolerance ± (m), except by rounding; the
+    finest one if all are wider.
     """
     widths = grades_of(size)
     fitting = [name for name, t in widths.items() if t <= width * (1 + 1e-9)]

@@ -1,5 +1,6 @@
-"""Joints: each a short list of geometric conditions between a point of one body and a point of
-another, and, where it can be part of a tree, how the second body moves against the first.
+"""Joints: each is a short list of geometric conditions between a point of one body and a point of
+another, and, where it can be part of a tree, a description of the relative motion of the two
+bodies.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .model_data import ModelData
 
 SYMBOLS = ("pin", "slider", "ball", "universal", "fixed", "plane", "distance")
-"""What reports can draw a joint as."""
+"""Symbols with which reports can draw a joint."""
 
 
 class Joint(Element):
@@ -33,11 +34,11 @@ class Joint(Element):
 
     file_section = "joints"
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
-    """Where it may be used: in the plane, in space."""
+    """Dimensions in which it may be used: 2 (plane), 3 (space)."""
     instead: ClassVar[str] = ""
-    """What to use in the plane; nothing if no joint is needed there."""
+    """What to use in the plane instead; empty if no joint is needed there."""
     symbol: ClassVar[str] = "pin"
-    """How a report draws it, one of `SYMBOLS`."""
+    """Symbol with which a report draws it, one of `SYMBOLS`."""
 
     first = fields.End(
         "Point of the first body. If both points are omitted, the joint connects the two bodies that"
@@ -47,24 +48,24 @@ class Joint(Element):
 
     @abstractmethod
     def conditions(self) -> tuple[Condition, ...]:
-        """What holds between the two bodies."""
+        """Conditions between the two bodies."""
 
     def relative_motion(self) -> RelativeMotion | None:
-        """How the second body moves against the first, in coordinates of the joint; without one
-        (None), trees are always cut here.
+        """Motion of the second body relative to the first, in coordinates of the joint. If None,
+        trees are always cut at this joint.
         """
         return None
 
     def angle(self) -> Turn | None:
-        """The angle that it reports as an output, if it has one."""
+        """The angle that it reports as an output, if any."""
         return None
 
     def displacement(self) -> Slide | None:
-        """The displacement that it reports as an output, if it has one."""
+        """The displacement that it reports as an output, if any."""
         return None
 
     def initial_direction(self) -> DirectionCondition | None:
-        """The direction in which a beam leaves it at t = 0, unless initial values determine it."""
+        """Direction in which a beam leaves it at t = 0, unless initial values determine it."""
         return None
 
     @classmethod
@@ -82,16 +83,16 @@ class Joint(Element):
 
     @property
     def details(self) -> str:
-        """What it joins."""
+        """The points that it joins, as text."""
         return f" between {self.first.label!r} and {self.second.label!r}"
 
     @cached_property
     def motion(self) -> RelativeMotion | None:
-        """Its relative motion, worked out once."""
+        """Its relative motion, computed once."""
         return self.relative_motion()
 
     def residuals(self, frames: Frames, time: SX | None = None) -> SX:
-        """All its equations, none of them shared away."""
+        """All its equations, including those that coordinates may replace by sharing."""
         return ca.vertcat(*[c.residuals(frames) for c in self.conditions()])
 
     def check_given(self, model: ModelData) -> None:
@@ -147,18 +148,18 @@ class Joint(Element):
 
 
 class EndJoint(Joint):
-    """A joint that holds an end of a beam, its second point, and bends it."""
+    """A joint that clamps an end of a beam, its second point, and so bends it."""
 
     @property
     def beam(self) -> Beam:
-        """What it holds."""
+        """The beam that it clamps."""
         assert isinstance(self.second.body, Beam)
         return self.second.body
 
     @abstractmethod
     def moment(self, frames: Frames) -> SX:
-        """On the beam (N·m)."""
+        """Moment on the beam (N·m)."""
 
     @abstractmethod
     def axial_force(self, frames: Frames) -> SX:
-        """What it adds to the force along the segment that it holds (N)."""
+        """Its contribution to the force along the segment that it clamps (N)."""

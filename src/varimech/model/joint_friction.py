@@ -1,11 +1,12 @@
-"""Friction in joints: a torque μ r |R| in a hinge with a pin of radius r, a force μ |R| in a slider.
-In a ball joint the torque is a vector opposite to the angular velocity, on a plane the force is one
-opposite to the slip; their magnitudes are those, and they stick and slide as a whole.
+"""Friction in joints: a torque μ r |R| in a hinge with a pin of radius r, a force μ |R| in a
+slider. In a ball joint the torque is a vector opposite to the angular velocity; on a plane the
+force is opposite to the slip. Their magnitudes follow the same laws, and all components stick or
+slide together.
 
-R is the force of the joint across its motion, from its own multipliers; so natural coordinates state
-the equations of such a joint instead of sharing points, and trees are cut there. The load N = |R|
-enters the forces as a symbol, which the accelerations determine (`formulations/loads`). It has no
-impulse: in an impact, friction of joints does nothing.
+R is the force of the joint across its motion, from its own multipliers. Natural coordinates
+therefore keep the equations of such a joint instead of sharing points, and trees are cut there. The
+load N = |R| enters the forces as a symbol, which the accelerations determine
+(`formulations/loads`). It has no impulse: joint friction does not act in an impact.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
     from .state import State
 
 LIGHT = 1e-12
-"""Load (N) below which its direction does not matter: |R| has no corner there."""
+"""Load (N) below which its direction does not matter; it smooths the corner of |R| at zero."""
 
 
 class FrictionJoint(Joint):
-    """A joint whose motion friction may resist."""
+    """A joint with optional friction."""
 
     friction = fields.Scalar(
         "Sliding friction coefficient; the load is the joint force transverse to its motion.",
@@ -59,12 +60,12 @@ class FrictionJoint(Joint):
 
     @property
     def has_friction(self) -> bool:
-        """Whether anything resists its motion."""
+        """Whether friction is given."""
         return not self.friction.is_zero() or self.static_friction is not None
 
     @cached_property
     def multipliers(self) -> SX:
-        """Stand for the multipliers of all its equations."""
+        """Symbols that represent the multipliers of all its equations."""
         return SX.sym("λ", sum(self._rows))
 
     @property
@@ -78,28 +79,30 @@ class FrictionJoint(Joint):
         return [condition.residuals(frames).numel() for condition in self.conditions()]
 
     slip_components: ClassVar[int] = 1
-    """Of each rate that friction resists."""
+    """Number of components of each rate that friction resists."""
     friction_places: ClassVar[tuple[str, ...]] = ("",)
-    """What distinguishes the names of its frictions, one for each rate."""
+    """Suffixes of the names of its frictions, one for each rate."""
 
     @property
     @abstractmethod
     def loaded(self) -> tuple[Condition, ...]:
-        """The conditions whose force is the load, some of `conditions`."""
+        """The conditions whose force is the load, a subset of `conditions`."""
 
     @property
     @abstractmethod
     def friction_arm(self) -> SX:
-        """Arm of the friction force (m), 1 where it is a force."""
+        """Lever arm of the friction force (m), 1 if friction is a force."""
 
     @property
     def load(self) -> SX:
-        """|R|, in terms of what stands for the multipliers (N)."""
+        """Load |R| (N), in the symbols that represent the multipliers."""
         return ca.sqrt(ca.sumsqr(ca.vertcat(*self.load_components)) + LIGHT**2)
 
     @property
     def load_components(self) -> list[SX]:
-        """Forces of each of the loaded conditions, which are perpendicular to those of the others."""
+        """Forces of each of the loaded conditions; forces of different conditions are
+        perpendicular.
+        """
         conditions, own = self.conditions(), []
         for k in (conditions.index(condition) for condition in self.loaded):
             first = sum(self._rows[:k])
@@ -127,17 +130,17 @@ class FrictionJoint(Joint):
             )
 
     def add_to(self, model: ModelData) -> None:
-        """Take it into the model, and its friction after it."""
+        """Add it to the model, followed by its friction."""
         super().add_to(model)
         if self.has_friction:
             model.add_joint_force(JointFriction(self))
 
 
 class PinJoint(FrictionJoint):
-    """A joint that turns, whose friction acts at a radius."""
+    """A joint that turns, with friction at a radius."""
 
     turning_part: ClassVar[str] = "hinge needs the radius of its pin"
-    """What an error says of that radius."""
+    """Beginning of the error for a missing radius."""
 
     friction_radius = fields.Scalar(
         "Radius of the pin or ball, at which friction acts.",
@@ -148,11 +151,11 @@ class PinJoint(FrictionJoint):
 
     @property
     def friction_arm(self) -> SX:
-        """The radius."""
+        """The radius at which friction acts."""
         return self.friction_radius
 
     def prepare(self, model: ModelData) -> None:
-        """Check that there is a radius if there is friction."""
+        """Check that a radius is given if there is friction."""
         super().prepare(model)
         if self.has_friction and self.friction_radius.is_zero():
             raise ModelError(
@@ -172,11 +175,11 @@ class JointFriction(ForceLaw):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Those of the joint."""
+        """Bodies of the joint."""
         return self._joint.bodies
 
     def loads(self) -> tuple[tuple[SX, SX], ...]:
-        """N = |R|."""
+        """The load N = |R|."""
         return ((self._load, self._joint.load),)
 
     @property
@@ -189,7 +192,7 @@ class JointFriction(ForceLaw):
         return j.friction, j.friction if j.static_friction is None else j.static_friction
 
     def contact_labels(self) -> tuple[ContactLabel, ...]:
-        """One that sticks and slides for each rate, unless its law is smooth."""
+        """A contact label for each rate with stick and slip; none if the law is smooth."""
         j = self._joint
         return tuple(
             ContactLabel(
@@ -200,7 +203,7 @@ class JointFriction(ForceLaw):
         )
 
     def contacts(self, frames: Frames, state: State) -> Sequence[Contact]:
-        """Slip and friction forces of that."""
+        """Slip and friction forces of the joint."""
         if not self._sticks:
             return ()
         (μ, μ0), arm = self._coefficients, self._joint.friction_arm
@@ -210,7 +213,7 @@ class JointFriction(ForceLaw):
         ]
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
-        """The force of a smooth law."""
+        """Friction force of a smooth law."""
         if self._sticks:
             return []
         j, (μ, μ0) = self._joint, self._coefficients

@@ -1,9 +1,9 @@
-"""Drivers of kinematics: scalar outputs of a model as inputs, whatever their values,
+"""Drivers of kinematics: scalar outputs of a model become inputs with arbitrary values,
 
     output = u + u̇ t + ü t²/2          at t = 0,
 
-with u, u̇ and ü as parameters of a model of its own. That model has the joints and all other
-equations of positions, and no forces: these have no part in kinematics.
+with u, u̇ and ü as parameters of a separate model. That model has the joints and all other position
+constraints, but no forces, which have no part in kinematics.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .scalar_outputs import ScalarOutput
 
 
 class KinematicDriver(Driver):
-    """An output that is imposed, by a name of its own."""
+    """An imposed output with a name of its own."""
 
     kind = "kinematic driver"
 
@@ -36,12 +36,12 @@ class KinematicDriver(Driver):
 
     @property
     def output(self) -> ScalarOutput:
-        """What it imposes."""
+        """The output that it imposes."""
         return self._output
 
 
 def find_input(model: ModelData, driver: object) -> tuple[str, ScalarOutput]:
-    """What a user calls a driver, and the output that it imposes: an existing driver, the angle or
+    """Return the name of a driver and the output that it imposes: an existing driver, the angle or
     displacement of a joint, the angle of a planar body, or the distance of two points.
 
     Raises:
@@ -67,9 +67,9 @@ def find_input(model: ModelData, driver: object) -> tuple[str, ScalarOutput]:
         return name, _of_joint(model, name)
     if name in model.bodies and model.dimension == 2 and not model.bodies[name].is_ground:
         return name, model.find_angle(name)
-    known = [*model.drivers, *model.joints]
-    known += [b.name for b in model.moving_bodies] if model.dimension == 2 else []
-    raise unknown_name("driver, joint or planar body", name, known)
+    candidates = [*model.drivers, *model.joints]
+    candidates += [b.name for b in model.moving_bodies] if model.dimension == 2 else []
+    raise unknown_name("driver, joint or planar body", name, candidates)
 
 
 def _of_joint(model: ModelData, name: str) -> ScalarOutput:
@@ -82,7 +82,7 @@ def _of_joint(model: ModelData, name: str) -> ScalarOutput:
             element="kinematics",
             field="driver",
             value=name,
-            remedy="add the driver that is meant, such as m.drive_angle or m.drive_coordinate, and"
+            remedy="add the intended driver, such as m.drive_angle or m.drive_coordinate, and"
             " name it",
         )
     output = slide if turn is None else turn
@@ -93,9 +93,9 @@ def _of_joint(model: ModelData, name: str) -> ScalarOutput:
 def kinematic_model(
     model: ModelData, inputs: Mapping[str, ScalarOutput]
 ) -> tuple[ModelData, ModelData]:
-    """The model with inputs as drivers (u, u̇ and ü of each are its last parameters, in this order),
-    and the one without them, which is assembled first. Drivers that are no inputs keep their
-    values at t = 0.
+    """Return the model with the inputs as drivers (u, u̇ and ü of each are its last parameters, in
+    this order), and the model without them, which is assembled first. Drivers that are not inputs
+    keep their values at t = 0.
 
     Raises:
         ModelError: for beams and constraints of velocities.
@@ -107,11 +107,11 @@ def kinematic_model(
             remedy="make them rigid bars, or use equilibrium or simulate",
         )
     bare = model.frozen()
-    bare.forces = {name: f for name, f in model.forces.items() if _states_positions(f)}
+    bare.forces = {name: f for name, f in model.forces.items() if _constrains_positions(f)}
     for force in model.forces.values():
         if force.velocity_rows:
             raise ModelError(
-                f"{force.name!r} constrains velocities, and leaves positions open",
+                f"{force.name!r} constrains velocities, but not positions",
                 element="kinematics",
                 remedy="leave it out, or simulate",
             )
@@ -133,12 +133,12 @@ def kinematic_model(
 
 
 def _moved(u: SX, rate: SX, acceleration: SX, t: SX) -> SX:
-    """u + u̇ t + ü t²/2."""
+    """Return u + u̇ t + ü t²/2."""
     return u + rate * t + acceleration * t**2 / 2
 
 
-def _states_positions(force: ForceLaw) -> bool:
-    """Whether it states equations of positions, or owns coordinates that such equations have."""
+def _constrains_positions(force: ForceLaw) -> bool:
+    """Whether it imposes position constraints, or owns coordinates that occur in such constraints."""
     return type(force).constraints is not ForceLaw.constraints
 
 

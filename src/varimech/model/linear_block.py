@@ -1,12 +1,14 @@
-"""Linear blocks with one input and one output, y = G(s) u, G = (b_n sⁿ + … + b_0)/(a_n sⁿ + … + a_0).
+"""Linear blocks with one input and one output, y = G(s) u, G = (b_n sⁿ + … + b_0)/(a_n sⁿ + … +
+a_0).
 
 With σ = s/ω and a_n = 1 in powers of σ, the observer form is
 
     x_1 = y − b_n u,     dx_k/dt = ω (x_{k+1} + b_{n−k} u − a_{n−k} y),     x_{n+1} = 0
 
-ω, a number, is the geometric mean of the poles for nominal parameters, so that all states have about
-the size and the unit of y. At rest with a constant output y_0, u_0 = y_0 a_0/b_0 and
-x_{k+1} = a_{n−k} y_0 − b_{n−k} u_0  (T. Kailath, Linear Systems, Prentice Hall 1980, section 2.1).
+ω, a number, is the geometric mean of the magnitudes of the poles for nominal parameters, so that
+all states have about the size and the unit of y. At rest with a constant output y_0, u_0 = y_0
+a_0/b_0 and x_{k+1} = a_{n−k} y_0 − b_{n−k} u_0  (T. Kailath, Linear Systems, Prentice Hall 1980,
+section 2.1).
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class LinearBlock(SignalElement):
-    """A rational transfer function; subclasses give its coefficients."""
+    """A rational transfer function; subclasses provide its coefficients."""
 
     initial = fields.Scalar("Initial output, as if it had been constant before.", default=0.0)
     size = fields.Scalar(
@@ -41,9 +43,9 @@ class LinearBlock(SignalElement):
         raise NotImplementedError
 
     def prepare(self, model: ModelData) -> None:
-        """Scale its coefficients, and refuse improper ones."""
+        """Scale the coefficients, and refuse an improper transfer function."""
         b, a = (list(each) for each in self.numerator_and_denominator())
-        n, known = len(a) - 1, model.parameter_set
+        n, numbers = len(a) - 1, model.parameter_set
         if len(b) > len(a):
             raise ModelError(
                 f"the numerator has degree {len(b) - 1}, but the denominator only {n} (improper)",
@@ -51,19 +53,21 @@ class LinearBlock(SignalElement):
                 remedy="add poles, for example those of a filter",
             )
         b = [SX(0)] * (len(a) - len(b)) + b
-        known.scalar(a[0], Label(self.label, "leading coefficient of the denominator"), "non-zero")
-        poles = np.roots([float(known.evaluate(x).item()) for x in a])
+        numbers.scalar(
+            a[0], Label(self.label, "leading coefficient of the denominator"), "non-zero"
+        )
+        poles = np.roots([float(numbers.evaluate(x).item()) for x in a])
         moving = np.abs(poles[np.abs(poles) > 0])
         ω = float(np.exp(np.log(moving).mean())) if moving.size else 1.0
         scale = [ω ** (n - k) / (a[0] * ω**n) for k in range(n + 1)]
         self._b, self._a = ([c * f for c, f in zip(x, scale, strict=True)] for x in (b, a))
-        self._ω, self._size = ω, float(known.evaluate(self.size).item())
+        self._ω, self._size = ω, float(numbers.evaluate(self.size).item())
         self._rest_input = SX(0)
         if not (self.initial.is_constant() and self.initial.is_zero()):
             y0 = self._a[-1]
             if not (y0.is_constant() and y0.is_zero()):
                 gain = Label(self.label, "gain for a constant input, for initial ≠ 0,")
-                known.scalar(b[-1], gain, "non-zero")
+                numbers.scalar(b[-1], gain, "non-zero")
                 self._rest_input = self.initial * self._a[-1] / self._b[-1]
 
     def coordinates(self) -> tuple[OwnCoordinate, ...]:
@@ -78,7 +82,7 @@ class LinearBlock(SignalElement):
         )
 
     def rates(self, frames: Frames, state: State) -> Sequence[SX]:
-        """Their rates."""
+        """Rates of the states."""
         x = [state.state(c.name) for c in self.coordinates()]
         u, y = self.input(state), self.output(state)
         return [
@@ -92,5 +96,5 @@ class LinearBlock(SignalElement):
         y = state.state(own[0].name) if own else SX(0)
         feedthrough = self._b[0]
         if feedthrough.is_constant() and feedthrough.is_zero():
-            return y  # independent of the input, which may so be part of a loop
+            return y  # independent of the input, so the block may be part of a loop
         return y + feedthrough * self.input(state)

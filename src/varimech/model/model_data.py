@@ -1,5 +1,5 @@
-"""What a mechanism consists of, and how its things are found by name. Everyone downstream reads
-models through this.
+"""The contents of a mechanism, and lookup of its objects by name. All packages downstream read
+models through this class.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ if TYPE_CHECKING:
     from .state import State
 
 PointLike = Point | str
-"""A point, or its name: 'body.point', or just 'point' where only one place has that name."""
+"""A point, or its name: 'body.point', or just 'point' if all points of that name are at one place.
+"""
 
 
 @dataclass(frozen=True)
 class CallRecord:
-    """A builder method with the arguments that it was given."""
+    """A call of a builder method with its arguments."""
 
     method: str
     arguments: dict[str, Any]
     element: type[Element] | None = None
-    """What it made, if that is an element."""
+    """The element that the call made, if any."""
 
 
 class ModelData:
-    """Bodies, joints, forces, drivers and the start of one mechanism."""
+    """Bodies, joints, forces, drivers and initial conditions of one mechanism."""
 
     def __init__(self, name: str, *, gravity: object = None, dimension: int | None = None):
         check_name("mechanism", name)
@@ -67,26 +68,25 @@ class ModelData:
         self.forces: dict[str, ForceLaw] = {}
         self.drivers: dict[str, Driver] = {}
         self._joint_forces = 0
-        """How many of the forces are those of joints."""
+        """Number of the forces that belong to joints."""
         self.start_conditions: Start | None = None
         self.calls: list[CallRecord] = []
-        """Calls of builder methods, in their order: model files are written from them."""
+        """Calls of builder methods, in order: model files are written from them."""
         self.revision = 0
-        """Counts changes, so that what was derived from an older state of the model is not used
-        again.
+        """Counts changes, so that results derived from an older state of the model are not reused.
         """
         self._named: dict[str, list[Point]] = {}
-        """Points by their own name."""
+        """Points by their own names, without the body."""
         self._groups: dict[Point, Point] = {}
-        """For each point that a joint puts at the place of another, one further on the way to the
-        group's representative.
+        """Union-find parents: for each point that a joint puts at the place of another, a point
+        nearer to the representative of the group.
         """
         self._points: dict[Body, dict[str, Point]] | None = None
-        """Points as they were when these parts were frozen."""
+        """Points at the time when this copy was frozen."""
 
     def frozen(self) -> ModelData:
-        """These parts as they are now: what is derived from them stays true when the
-        model grows.
+        """Return a frozen copy of the model: quantities derived from it remain valid when the model
+        grows.
 
         Raises:
             ModelError: for a name of a state or signal that no element has.
@@ -107,18 +107,20 @@ class ModelData:
     def record(
         self, method: str, arguments: dict[str, object], element: type[Element] | None
     ) -> None:
-        """Count a change and remember the call, whatever becomes of lists and arrays in it."""
+        """Count a change and store the call; lists and arrays in it are copied, so that later
+        changes to them have no effect.
+        """
         kept = {name: _copied(value) for name, value in arguments.items()}
         self.calls.append(CallRecord(method, kept, element))
         self.revision += 1
 
     def points_of(self, body: Body) -> dict[str, Point]:
-        """Points of a body by name."""
+        """Points of a body, by name."""
         return body.points if self._points is None else self._points[body]
 
     @property
     def label(self) -> str:
-        """Its subject in messages: "mechanism 'crane'"."""
+        """Name of the mechanism in messages: "mechanism 'crane'"."""
         return f"mechanism {self.name!r}"
 
     @property
@@ -127,12 +129,12 @@ class ModelData:
         return [p for b in self.bodies.values() for p in self.points_of(b).values()]
 
     def points_named(self, name: str) -> list[Point]:
-        """All points of that name, of whatever body."""
+        """All points with this name, of any body."""
         return self._named.get(name, [])
 
     @property
     def short_names(self) -> list[str]:
-        """Names that points have without their bodies; nodes within beams have none."""
+        """Names of points without their bodies; inner nodes of beams have none."""
         return list(self._named)
 
     @property
@@ -146,7 +148,7 @@ class ModelData:
         return [b for b in self.bodies.values() if isinstance(b, Beam)]
 
     def find_body(self, body: Body | str) -> Body:
-        """A body by name."""
+        """Return a body by name."""
         if isinstance(body, Body):
             check_same_mechanism(body, self.bodies, f"mechanism {self.name!r}")
             return body
@@ -155,65 +157,65 @@ class ModelData:
         return self.bodies[body]
 
     def find_rigid_body(self, body: Body | str, user: str) -> RigidBody:
-        """A body by name, which must not be a beam."""
-        found = self.find_body(body)
-        if not isinstance(found, RigidBody):
+        """Return a rigid body by name; refuse a beam."""
+        named = self.find_body(body)
+        if not isinstance(named, RigidBody):
             problem = (
-                f"{found.name!r} is a beam, which has no single orientation and no points but"
+                f"{named.name!r} is a beam, which has no single orientation and no points but"
                 " its nodes"
             )
             raise ModelError(problem, element=user, remedy="name these instead")
-        return found
+        return named
 
     def find_beam_parts(
         self, beam: str, number: int | None, first: int, kind: str
     ) -> tuple[Beam, range]:
-        """A beam by name, and one of its segments or inner nodes by a number that it has, or all of
-        them.
-        """
-        found = self.find_body(beam)
-        if not isinstance(found, Beam):
+        """Return a beam by name, and one of its segments or inner nodes by number, or all of them."""
+        named = self.find_body(beam)
+        if not isinstance(named, Beam):
             raise ModelError(
-                f"{found.name!r} is a rigid body; only beams have forces and moments inside",
-                value=found.name,
+                f"{named.name!r} is a rigid body; only beams have internal forces and moments",
+                value=named.name,
             )
         if number is None:
-            return found, range(first, found.segments)
-        if first == found.segments:
-            raise ModelError(f"beam {found.name!r} has a single segment, so no {kind}")
+            return named, range(first, named.segments)
+        if first == named.segments:
+            raise ModelError(f"beam {named.name!r} has a single segment, so no {kind}")
         if (
             isinstance(number, bool)
             or not isinstance(number, Integral)
-            or not first <= number < found.segments
+            or not first <= number < named.segments
         ):
             raise ModelError(
-                f"beam {found.name!r} has no {kind} {number!r}: they are counted from {first} to"
-                f" {found.segments - 1}"
+                f"beam {named.name!r} has no {kind} {number!r}: they are counted from {first} to"
+                f" {named.segments - 1}"
             )
-        return found, range(int(number), int(number) + 1)
+        return named, range(int(number), int(number) + 1)
 
     def clamps_of(self, beam: Beam) -> list[EndJoint]:
-        """What holds its ends in a direction."""
+        """Joints that clamp the ends of a beam."""
         return [j for j in self.joints.values() if isinstance(j, EndJoint) and j.beam is beam]
 
-    def find_turning(self, thing: Body | Point | str, user: str) -> Body | BeamNode:
-        """Something that a torque can act on: a rigid body, or a point of a beam."""
-        if not isinstance(thing, Point) and (isinstance(thing, Body) or not self._is_point(thing)):
-            body = self.find_body(thing)
+    def find_turning(self, object_or_name: Body | Point | str, user: str) -> Body | BeamNode:
+        """Return an object on which a torque can act: a rigid body, or a point of a beam."""
+        if not isinstance(object_or_name, Point) and (
+            isinstance(object_or_name, Body) or not self._is_point(object_or_name)
+        ):
+            body = self.find_body(object_or_name)
             if isinstance(body, Beam):
-                problem = f"beam {body.name!r} turns by other angles at other places"
+                problem = f"beam {body.name!r} has a rotation that varies along its length"
                 remedy = f"name one of its points, such as {body.nodes[-1].label!r}"
                 raise ModelError(problem, element=user, remedy=remedy)
             return body
-        point = self.find_point(thing)
+        point = self.find_point(object_or_name)
         if not isinstance(point.body, Beam):
             problem = f"{point.label!r} is a point of a rigid body"
             raise ModelError(problem, element=user, remedy=f"name the body, {point.body.name!r}")
         return BeamNode(point)
 
     def find_point(self, point: PointLike) -> Point:
-        """A point by its full name 'body.point', or by its own name if all points so called are
-        joined at one place.
+        """Return a point by its full name 'body.point', or by its own name if all points of that
+        name are joined at one place.
         """
         if isinstance(point, Point):
             check_same_mechanism(point.body, self.bodies, f"point {point.label!r}")
@@ -224,20 +226,20 @@ class ModelData:
             if name not in points:
                 raise unknown_name(f"point of body {body!r}", name, points)
             return points[name]
-        found = self.points_named(str(point))
-        if not found:
+        matches = self.points_named(str(point))
+        if not matches:
             raise unknown_name(
                 "point",
                 point,
                 {p.label for p in self.all_points} | {p.name for p in self.all_points},
             )
-        if len(found) > 1 and not self.joined(found):
-            options = ", ".join(repr(p.label) for p in found)
+        if len(matches) > 1 and not self.joined(matches):
+            options = ", ".join(repr(p.label) for p in matches)
             problem = f"point {point!r} is not one place: {options}"
             raise ModelError(
                 problem, value=str(point), remedy="write the full name, or join them first"
             )
-        return found[0]
+        return matches[0]
 
     def _is_point(self, name: str) -> bool:
         """Whether a text names a point, and not a body."""
@@ -246,7 +248,7 @@ class ModelData:
         )
 
     def find_angle(self, turn: Joint | Body | str) -> Turn:
-        """The angle of a joint that turns, or of a planar body against the ground."""
+        """Return the angle of a joint that turns, or of a planar body relative to the ground."""
         name = self.name_of(turn)
         if name in self.joints:
             measure = self.joints[name].angle()
@@ -261,7 +263,7 @@ class ModelData:
         raise unknown_name("body or joint", name, [*self.bodies, *self.joints])
 
     def name_of_angle(self, turn: Turn) -> str | None:
-        """The body or joint whose angle this is, if there is one."""
+        """The body or joint whose angle this is, if any."""
         joints = [j.name for j in self.joints.values() if j.bodies == turn.bodies]
         planar = self.dimension == 2 and turn.first.is_ground and turn.second.name in self.bodies
         names = [name for name in joints if self.joints[name].angle() is not None]
@@ -269,7 +271,7 @@ class ModelData:
         return next((name for name in names if self.find_angle(name).same(turn)), None)
 
     def find_displacement(self, joint: Joint | str) -> Slide:
-        """The displacement of a joint that slides."""
+        """Return the displacement of a joint that slides."""
         name = self.name_of(joint)
         if name not in self.joints:
             raise unknown_name("joint", name, self.joints)
@@ -279,7 +281,7 @@ class ModelData:
         return measure
 
     def find_distance(self, first: PointLike, second: PointLike, user: str) -> Distance:
-        """The distance between two different points."""
+        """Return the distance between two different points."""
         p, q = self.find_point(first), self.find_point(second)
         if self.joined([p, q]):
             raise ModelError(
@@ -293,11 +295,11 @@ class ModelData:
         return len({self.place_of(p) for p in points}) == 1
 
     def place_of(self, point: Point) -> Point:
-        """One point for all that joints put at the same place."""
+        """Representative of all points that joints put at the same place."""
         return _root(self._groups, point)
 
     def potential_energy(self, frames: Frames, state: State) -> SX:
-        """Energy of gravity, of deformed beams, and of all forces that have one (J)."""
+        """Potential energy of gravity, deformed beams, and all conservative forces (J)."""
         bodies = sum(
             (b.potential_energy(frames[b], self.gravity) for b in self.moving_bodies), SX(0)
         )
@@ -309,7 +311,7 @@ class ModelData:
 
     @property
     def effort_units(self) -> dict[str, str]:
-        """Units of efforts by the names of drivers, and of forces that state a constraint."""
+        """Units of efforts by the names of drivers, and of forces that impose a constraint."""
         drivers = {d.name: d.output.unit for d in self.drivers.values()}
         for force in self.forces.values():
             drivers |= force.effort_names()
@@ -317,7 +319,7 @@ class ModelData:
 
     @property
     def own_coordinates(self) -> list[OwnCoordinate]:
-        """Coordinates that elements own, in their order, and slacks of their events and contacts."""
+        """Coordinates that elements own, in order, and the slacks of their events and contacts."""
         return [
             c
             for force in self.forces.values()
@@ -342,7 +344,9 @@ class ModelData:
 
     @property
     def signals(self) -> dict[str, tuple[ForceLaw, int]]:
-        """Elements that give signals, each with the place of the signal there, by its name."""
+        """Elements that provide signals, each with the index of the signal in that element, by name
+        of the signal.
+        """
         forces = self.forces.values()
         return {name: (f, k) for f in forces for k, name in enumerate(f.signal_units())}
 
@@ -358,38 +362,42 @@ class ModelData:
 
     @property
     def has_events(self) -> bool:
-        """Whether motions have events: of contacts, dry friction, or stated ones."""
+        """Whether motions have events: contact, dry friction, or declared events."""
         return any(f.contact_labels() or f.events() for f in self.forces.values())
 
     def ground_frame(self) -> Frame:
         """The frame of the ground."""
         return ground_frame(self.dimension)
 
-    def name_of(self, thing: Joint | Body | str) -> str:
-        """The name of a body or joint of this mechanism, given by itself or by its name."""
-        if isinstance(thing, str):
-            return thing
-        if not isinstance(thing, (Joint, Body)):
-            raise ModelError(f"{thing!r} is not the name of a body or a joint")
-        if thing is not self.joints.get(thing.name) and thing is not self.bodies.get(thing.name):
-            raise ModelError(f"{thing.name!r} belongs to another mechanism than {self.name!r}")
-        return thing.name
+    def name_of(self, object_or_name: Joint | Body | str) -> str:
+        """Return the name of a body or joint of this mechanism, given as an object or by name."""
+        if isinstance(object_or_name, str):
+            return object_or_name
+        if not isinstance(object_or_name, (Joint, Body)):
+            raise ModelError(f"{object_or_name!r} is not the name of a body or a joint")
+        if object_or_name is not self.joints.get(
+            object_or_name.name
+        ) and object_or_name is not self.bodies.get(object_or_name.name):
+            raise ModelError(
+                f"{object_or_name.name!r} belongs to another mechanism than {self.name!r}"
+            )
+        return object_or_name.name
 
     def add_body(self, body: Body) -> None:
-        """Add a body with its points."""
+        """Add a body and its points."""
         for point in body.points.values():
             if body.is_rigid or point.name in (body.spine[0], body.spine[-1]):
                 self._named.setdefault(point.name, []).append(point)
         self.bodies[body.name] = body
 
     def add_point(self, point: Point) -> Point:
-        """Give a body a point."""
+        """Add a point to its body."""
         point.body.points[point.name] = point
         self._named.setdefault(point.name, []).append(point)
         return point
 
     def add_joint(self, joint: Joint) -> Joint:
-        """Add a joint, and remember which points it puts at one place."""
+        """Add a joint, and record which points it puts at one place."""
         self.joints[joint.name] = joint
         for condition in joint.conditions():
             if isinstance(condition, Coincident):
@@ -402,7 +410,7 @@ class ModelData:
         return joint
 
     def add_force(self, force: ForceLaw) -> None:
-        """Add a force, whose coordinates have names of their own."""
+        """Add a force; the coordinates that it owns must have new names."""
         self._check_coordinates(force)
         for name in force.signal_units():
             self.check_free(name, [self.signals])
@@ -410,7 +418,7 @@ class ModelData:
         self._add_modes(force)
 
     def _add_modes(self, force: ForceLaw) -> None:
-        """Modes of its contacts and of the resets of its events."""
+        """Add the modes of its contacts and of the resets of its events."""
         for label in force.contact_labels():
             self.parameter_set.add_modes(label.modes)
         for event in force.events():
@@ -425,8 +433,8 @@ class ModelData:
                     raise ModelError(problem, remedy="give it another name")
 
     def add_joint_force(self, force: ForceLaw) -> None:
-        """Add a force that a joint exerts: before all others, as a file has them, so that sums are
-        the same to the last bit.
+        """Add a force that a joint exerts: before all others, in the order of a file, so that sums
+        are the same to the last bit.
         """
         entries = list(self.forces.items())
         entries.insert(self._joint_forces, (force.name, force))
@@ -445,7 +453,7 @@ class ModelData:
         self.check_free(name, [self.bodies, self.joints, self.forces, self.drivers, ("gravity",)])
 
     def check_free(self, name: str, taken: Iterable[Container[str]]) -> None:
-        """Refuse a name that something else has already."""
+        """Refuse a name that is already in use."""
         if any(name in names for names in taken):
             raise ModelError(
                 f"the name {name!r} is already used in mechanism {self.name!r}",
@@ -466,7 +474,7 @@ def _root(groups: dict[Point, Point], point: Point) -> Point:
     while (further := groups.get(root, root)) is not root:
         root = further
     while (further := groups.get(point, point)) is not root and further is not point:
-        groups[point], point = root, further  # the next search is short
+        groups[point], point = root, further  # path compression: the next search is short
     return root
 
 

@@ -1,4 +1,4 @@
-"""Relative motions by functions: what a joint with a law of its own states for trees.
+"""Relative motions by functions, for trees that contain a joint with a motion law of its own.
 
 With S_k = (∂C/∂z_k) Cᵀ, which is skew-symmetric, column k of W is the vector of S_k; D = ∂d/∂z. Both,
 and their rates, follow from C and d by differentiation.
@@ -20,13 +20,13 @@ from ..core.symbols import NOT_SYMBOLIC, SX, symbols_in
 from .relative_motion import Relation, RelativeMotion
 
 STARTS = (0.0, 1.0, -1.0, 2.0, -2.0)
-"""Quarter turns, and displacements, from which coordinates are fitted to a pose: no rotation is
-further than a quarter turn from one of them.
+"""Initial guesses (quarter turns, and displacements) for fitting coordinates to a pose: no rotation
+is further than a quarter turn from one of them.
 """
 
 
 class MotionFunctions(RelativeMotion):
-    """A motion by any two functions of the coordinates.
+    """A relative motion by any two functions of the coordinates.
 
     A screw that advances by p a turn about the z axis of both bodies:
     `MotionFunctions({"angle": "rad"}, lambda z: rotation((0, 0, 1), z[0]), lambda z: (0, 0, p * z[0]
@@ -85,13 +85,13 @@ class MotionFunctions(RelativeMotion):
 
     @cached_property
     def _relation(self) -> Relation:
-        """In symbols of its own."""
+        """The relation in symbols of its own."""
         z, ż, C = self._z, self._rates, self._matrix
         if self.dimension == 2:
             W = ca.jacobian(self._turn, z)
         else:
-            slopes = ca.horzsplit(ca.jacobian(ca.vec(C), z)) if z.numel() else []
-            spins = [ca.reshape(x, 3, 3) @ C.T for x in slopes]
+            derivatives = ca.horzsplit(ca.jacobian(ca.vec(C), z)) if z.numel() else []
+            spins = [ca.reshape(x, 3, 3) @ C.T for x in derivatives]
             W = ca.horzcat(SX(3, 0), *[ca.inv_skew((S - S.T) / 2) for S in spins])
         D = ca.jacobian(self._d, z)
         Ẇż, Ḋż = (ca.jtimes(x @ ż, z, ż) for x in (W, D))
@@ -99,14 +99,16 @@ class MotionFunctions(RelativeMotion):
 
     def relation(self, z: SX, ż: SX) -> Relation:
         stated = {name: x for name, x in vars(self._relation).items() if x is not None}
-        parts = ca.substitute(list(stated.values()), [self._z, self._rates], [z, ż])
-        return replace(self._relation, **dict(zip(stated, map(ca.densify, parts), strict=True)))
+        values = ca.substitute(list(stated.values()), [self._z, self._rates], [z, ż])
+        return replace(self._relation, **dict(zip(stated, map(ca.densify, values), strict=True)))
 
     def values(self, geometry: Sequence[np.ndarray], C: np.ndarray, d: np.ndarray) -> np.ndarray:
-        """The closest fit, from several starts: rotations repeat with every turn."""
+        """Fit the coordinates, from several initial guesses because rotations repeat with every
+        turn.
+        """
         from scipy.optimize import least_squares
 
-        # lengths count as much as turns where they are as long as the displacement
+        # lengths are scaled by the displacement, so that both residuals have the same weight
         size = float(np.linalg.norm(d)) or 1.0
         rows = ca.densify(ca.veccat(self._matrix - C, (self._d - d) / size))
         residual = ca.Function("fit", [self._z, *self.geometry], [rows, ca.jacobian(rows, self._z)])
@@ -131,5 +133,5 @@ class MotionFunctions(RelativeMotion):
 
     @property
     def _matrix(self) -> SX:
-        """C."""
+        """Return C as a matrix."""
         return rotation_matrix(None, self._turn) if self.dimension == 2 else self._turn

@@ -1,5 +1,5 @@
-"""Named design parameters: numbers of a model that may change, and with respect to which everything
-can be differentiated.
+"""Named design parameters: numbers of a model that may vary, and with respect to which results are
+differentiated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tolerance_cost import Cost, cost_of
 ROUNDING = 1e-9
 """Relative difference of two tolerances that counts as rounding."""
 DECADE = 10.0
-"""Ratio of the widest and of the finest tolerance to the given one where they are not given; a round
+"""Ratio of the widest and of the finest tolerance to the given one if these are not given; a round
 value, about five grades of ISO 286-1.
 """
 
@@ -146,7 +146,7 @@ class Parameter:
         self.bounds = checked_bounds(name, bounds, self.unit)
         self.symbol = SX.sym(
             f" {name}" if name.startswith("[") else name
-        )  # CasADi takes [a, b] for two names
+        )  # CasADi would read [a, b] as two names
         self.check(self._value)
         if distribution is not None and not (
             isinstance(distribution, Tolerance)
@@ -196,7 +196,7 @@ class Parameter:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same parameter; it is never a number."""
+        """Whether it is the same parameter; a parameter is never equal to a number."""
         if isinstance(other, (Real, SX)) and not isinstance(other, bool):
             raise self._no_number(
                 f"so it neither is nor is not {other}", "< and > in varimech.where"
@@ -282,7 +282,8 @@ def stated_tolerance(
     sigmas: float | None,
     cost: Any,
 ) -> Tolerance:
-    """The tolerance of a parameter as a variable: what is not stated is as before.
+    """Return the tolerance of a parameter that is a variable; whatever is not given is taken from
+    `before`.
 
     Raises:
         ModelError: if there is no width, or the cost is not defined within the bounds.
@@ -298,18 +299,18 @@ def stated_tolerance(
         at_least = before.at_least if at_least is None else at_least
         at_most = before.at_most if at_most is None else at_most
         cost = before.cost if cost is None else cost
-    given = Tolerance(width, 3.0 if sigmas is None else sigmas, at_least, at_most, cost)
-    known = given.in_unit_of(parameter.name, parameter.unit, parameter.value)
-    if known.cost is not None:
-        for t in known.limits:
-            value, derivative = known.cost.value(t), known.cost.derivative(t)
+    stated = Tolerance(width, 3.0 if sigmas is None else sigmas, at_least, at_most, cost)
+    converted = stated.in_unit_of(parameter.name, parameter.unit, parameter.value)
+    if converted.cost is not None:
+        for t in converted.limits:
+            value, derivative = converted.cost.value(t), converted.cost.derivative(t)
             if not (math.isfinite(value) and math.isfinite(derivative)):
                 problem = (
                     f"is {value:g} for a tolerance of {t:g}, with the derivative {derivative:g}"
                 )
                 remedy = "give a function that is finite and smooth within the bounds"
                 raise ModelError(problem, element=element, field="cost", remedy=remedy)
-    return known
+    return converted
 
 
 class Parameters(Displayed, dict[str, Parameter]):
@@ -370,8 +371,8 @@ def _finite(name: str, value: Any, unit: str = "") -> float:
 
 
 def _unit(name: str, value: object, unit: str) -> str:
-    """The unit that is given, or that of a value in text, as one of the SI: a label must not make
-    30 m of 30 mm.
+    """The unit that is given, or that of a value in text, as an SI unit: a label must not turn 30
+    mm into 30 m.
     """
     quantity = split_quantity(value) if isinstance(value, str) else None
     own = quantity is not None and quantity[1]
@@ -392,14 +393,16 @@ def _unit(name: str, value: object, unit: str) -> str:
 
 
 def _number(name: str, value: object, unit: str, what: str) -> Any:
-    """A value in text as a number in the parameter's unit; other values as they are."""
+    """Convert a value in text to a number in the parameter's unit; return other values unchanged."""
     if not isinstance(value, str):
         return value
     return fixed_number(value, unit, Label(f"parameter {name!r}", what))
 
 
 def _check_widths(element: str, widths: Mapping[str, Any], reach: tuple[float, float]) -> None:
-    """Check that a width lies within its bounds, and all of them within the reach of the cost."""
+    """Check that a width lies within its bounds, and that all of them lie within the range of the
+    cost.
+    """
     width, low, high = widths["width"], widths.get("at_least", 0.0), widths.get("at_most", math.inf)
     if not low <= width <= high or low == high:
         problem = f"= {width:g} is not within its bounds ({low:g}, {high:g})"
@@ -407,7 +410,7 @@ def _check_widths(element: str, widths: Mapping[str, Any], reach: tuple[float, f
         raise ModelError(problem, element=element, field="width", remedy=remedy)
     finest, widest = reach
     for label, given in widths.items():
-        # a width that was computed from that of a grade differs from it by rounding
+        # a width that was computed from the width of a grade differs from it by rounding
         if not finest * (1 - ROUNDING) <= given <= widest * (1 + ROUNDING):
             problem = f"= {given:g} is outside the tolerances with a cost, {finest:g} to {widest:g}"
             remedy = "give costs of more grades, or other bounds"
@@ -415,7 +418,7 @@ def _check_widths(element: str, widths: Mapping[str, Any], reach: tuple[float, f
 
 
 def _width(name: str, width: float | str, unit: str, nominal: float) -> float:
-    """A tolerance ± as a number: also from a quantity, or from the grade of a length."""
+    """Return a tolerance ± as a number, also from a quantity or from the grade of a length."""
     if not is_grade(width):
         return float(_number(name, width, unit, "tolerance"))
     label = Label(f"parameter {name!r}", "tolerance")
@@ -427,7 +430,7 @@ def _width(name: str, width: float | str, unit: str, nominal: float) -> float:
 
 
 def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None, float | None]:
-    """The bounds themselves, if they are some; open ones where none are given."""
+    """Return the bounds, each None if it is open."""
     if bounds is None:
         return (None, None)
     try:
@@ -451,7 +454,7 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
             )
     if lower is not None and upper is not None and not lower < upper:
         raise ModelError(
-            f"bounds ({lower}, {upper}) leave no room",
+            f"bounds ({lower}, {upper}) are empty",
             element=f"parameter {name!r}",
             remedy="give lower < upper",
         )
@@ -460,7 +463,8 @@ def checked_bounds(name: str, bounds: Any, unit: str = "") -> tuple[float | None
 
 Number = Any
 """A number, a `Parameter`, an expression of parameters, or a text: a quantity ("30 mm") or an
-expression ("L/2"). Not a union: numbers of NumPy and whatever converts to one are fine, too.
+expression ("L/2"). Not a union, because NumPy scalars and all objects that convert to a float are
+allowed, too.
 """
 Vector = Any
 """Components, each a `Number`, or an expression of all of them."""

@@ -1,6 +1,4 @@
-"""The numbers of a model: its parameters, and the checks that every number given to it
-must pass.
-"""
+"""The numbers of a model: its parameters, and the checks that every given number must pass."""
 
 from __future__ import annotations
 
@@ -35,22 +33,20 @@ class ParameterSet:
         self.parameters: dict[str, Parameter] = {}
         self.modes: dict[str, SX] = {}
         """Numbers that change at events only, by name. They follow the parameters in `vector`, so
-        that everything that takes parameters takes them.
+        that all functions of the parameters are functions of the modes, too.
         """
         self.tables: dict[str, Table] = {}
-        """Functions by tables, which texts call by their names."""
+        """Tabulated functions, which texts call by name."""
         self._first_modes: dict[str, float] = {}
-        """Their values at the start of a run."""
+        """Values of the modes at the start of a run."""
         self.requirements: list[Requirement] = []
         self._allowed: tuple[int, Allowed] | None = None
         self._scope: Scope | None = None
         self._accepted: dict[int, tuple[SX, float]] = {}
-        """Scalar expressions that were checked already, by what identifies them, with their nominal
-        values.
-        """
+        """Scalar expressions that have been checked, by identity, with their nominal values."""
 
     def add(self, parameter: Parameter) -> Parameter:
-        """Take a new parameter in."""
+        """Add a new parameter."""
         if parameter.name in self.parameters:
             raise ModelError(
                 f"mechanism {self.owner!r} already has a parameter {parameter.name!r}",
@@ -61,13 +57,13 @@ class ParameterSet:
         return parameter
 
     def add_modes(self, names: Iterable[str], initial: float = 0.0) -> None:
-        """Take new modes in."""
+        """Add new modes."""
         for name in names:
             self.modes[name], self._first_modes[name] = SX.sym(name), initial
         self._allowed = None
 
     def add_table(self, name: str, table: Table) -> Table:
-        """Take a new table in."""
+        """Add a new table."""
         if name in self.tables:
             raise ModelError(
                 f"mechanism {self.owner!r} already has a table {name!r}",
@@ -80,38 +76,38 @@ class ParameterSet:
         return table
 
     def mode_place(self, name: str) -> int:
-        """Place of a mode in `vector`."""
+        """Index of a mode in `vector`."""
         return len(self.parameters) + list(self.modes).index(name)
 
     @property
     def vector(self) -> SX:
-        """All parameter symbols, in order of creation, then those of modes."""
+        """Symbols of all parameters, in order of creation, followed by those of the modes."""
         symbols = [p.symbol for p in self.parameters.values()]
         return ca.vertcat(SX(0, 1), *symbols, *self.modes.values())
 
     @property
     def nominal(self) -> np.ndarray:
-        """Their nominal values."""
+        """Nominal values of `vector`."""
         values = [p.value for p in self.parameters.values()]
         return np.array([*values, *self._first_modes.values()], dtype=float)
 
     def indices(self, names: Any) -> list[int]:
-        """Positions of the named parameters in `vector`."""
-        known = list(self.parameters)
+        """Indices of the named parameters in `vector`."""
+        order = list(self.parameters)
         out = []
         for item in names:
             name = item.name if isinstance(item, Parameter) else item
             if name not in self.parameters:
-                raise unknown_name(f"parameter of mechanism {self.owner!r}", name, known)
+                raise unknown_name(f"parameter of mechanism {self.owner!r}", name, order)
             if isinstance(item, Parameter) and self.parameters[name] is not item:
                 raise ModelError(
                     f"parameter {name!r} belongs to another mechanism than {self.owner!r}"
                 )
-            out.append(known.index(name))
+            out.append(order.index(name))
         return out
 
     def frozen(self) -> ParameterSet:
-        """These numbers as they are now."""
+        """Return a frozen copy."""
         kept = ParameterSet(self.owner)
         kept.parameters = dict(self.parameters)
         kept.modes, kept._first_modes = dict(self.modes), dict(self._first_modes)
@@ -120,7 +116,7 @@ class ParameterSet:
         return kept
 
     def values(self, changed: Mapping[str, float | str] | Mapping[str, float] | None) -> np.ndarray:
-        """Nominal values with some changed, in texts too, checked against bounds and
+        """Nominal values with some replaced, also by texts, checked against bounds and
         requirements.
         """
         check_named("parameters", changed, "{'L': 0.3}")
@@ -136,7 +132,7 @@ class ParameterSet:
         """Check bounds and requirements for a set of values.
 
         Raises:
-            ModelError: for the first one that is not met.
+            ModelError: for the first one that is violated.
         """
         if self.allowed(values[None, :])[0]:
             return
@@ -151,7 +147,7 @@ class ParameterSet:
 
     @property
     def allowed(self) -> Allowed:
-        """Which sets of values, many at once, meet bounds and requirements."""
+        """Return a test of many sets of values at once against bounds and requirements."""
         if self._allowed is None or self._allowed[0] != len(self.requirements):
             bounds = [p.bounds for p in self.parameters.values()]
             bounds += [(-np.inf, np.inf) for _ in self.modes]
@@ -159,15 +155,15 @@ class ParameterSet:
         return self._allowed[1]
 
     def evaluate(self, expression: SX, values: np.ndarray | None = None) -> np.ndarray:
-        """Numerical value of an expression of parameters."""
+        """Evaluate an expression of parameters."""
         return self.evaluate_all([expression], values)[0]
 
     def evaluate_all(
         self, expressions: list[SX], values: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Numerical values of many expressions of parameters, or of none."""
+        """Evaluate many expressions, constant or of parameters."""
         if all(x.is_constant() for x in expressions):  # most are, and a function takes longer
-            # by columns, as below: the order in memory decides how products are rounded
+            # by columns, as below: the order in memory determines how products are rounded
             return [np.asfortranarray(np.array(ca.evalf(x))) for x in expressions]
         function = ca.Function("values", [self.vector], [ca.densify(ca.veccat(*expressions))])
         numbers = np.array(function(self.nominal if values is None else values)).ravel()
@@ -177,8 +173,8 @@ class ParameterSet:
         ]
 
     def scalar(self, value: object, label: str, rule: str | None = None, *, unit: str = "") -> SX:
-        """A checked scalar: finite, of this mechanism's parameters only, and obeying the rule; a
-        text is a quantity or an expression.
+        """Return a checked scalar: finite, a function of this mechanism's parameters only, and
+        obeying the rule; a text is a quantity or an expression.
         """
         expression = self._expression(value, label, unit)
         if expression.numel() != 1:
@@ -189,7 +185,9 @@ class ParameterSet:
         return expression
 
     def unit_among(self, value: object, units: tuple[str, ...]) -> str:
-        """The one of several units that a quantity, or a parameter, is in; the first if none is."""
+        """Return the unit, among several, of a quantity or a parameter; the first one if the value
+        has none.
+        """
         if len(units) < 2:
             return units[0]
         own = value.unit if isinstance(value, Parameter) else ""
@@ -208,7 +206,7 @@ class ParameterSet:
         return self._accepted[key][1]
 
     def vector_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
-        """A checked column vector with `size` components."""
+        """Return a checked column vector with `size` components."""
         if isinstance(value, str):
             value = self._expression(value, label, unit)
         if isinstance(value, SX) and value.numel() == size:
@@ -228,7 +226,7 @@ class ParameterSet:
         )
 
     def matrix_of(self, value: Any, size: int, label: str, *, unit: str = "") -> SX:
-        """A checked square matrix."""
+        """Return a checked square matrix."""
 
         def entry(value: Any) -> SX:
             return self._expression(value, label, unit) if isinstance(value, str) else SX(value)
@@ -264,21 +262,20 @@ class ParameterSet:
     def quantity(
         self, text: str, unit: str, label: str, scope: Scope | None = None
     ) -> float | None:
-        """A text that is a quantity, in the unit that is wanted; None for expressions. Which of
-        them it is depends on its names:
+        """Return a text that is a quantity as a number in the required unit; None for an
+        expression. The names in the text decide which of them it is:
 
             30 m      a quantity; refused where m is a name in `scope`, such as a parameter
-            60 rpm*t  the same where t is a name in `scope`, and rpm is not
-            21/s      a quantity where no name in it is one in `scope`; else an expression, unless it could be the quantity that is wanted,
-                      too, which is refused
-            (21/s)    an expression, as all texts that do not begin with a number
+            21/s      a quantity where no name in it is in `scope`; else an expression, refused if it could be the required quantity, too
+            60 rpm*t  likewise: an expression where t is a name in `scope`
+            (21/s)    an expression, as are all texts that do not begin with a number
 
         Raises:
             ModelError: for a quantity of the wrong kind, and for a text that could be both.
         """
-        if (found := split_quantity(text)) is None:
+        if (split := split_quantity(text)) is None:
             return None
-        number, own = found
+        number, own = split
         names = (scope or self.scope).names
         if both := sorted(words_of(own) & set(names)):
             product = has_expression(text, set(names))
@@ -289,9 +286,9 @@ class ParameterSet:
                 if own.startswith("/") or product
                 else f"{text[: text.index(own)].strip()}*{both[0]}"
             )
-            known = "a parameter" if both[0] in self.parameters else "a name in expressions"
+            meaning = "a parameter" if both[0] in self.parameters else "a name in expressions"
             problem = (
-                f": {both[0]!r} is a unit and {known}; write {expression} for the expression, or the"
+                f": {both[0]!r} is a unit and {meaning}; write {expression} for the expression, or the"
                 f" number in {unit or 'SI units'} without a unit for the quantity"
             )
             raise ModelError(problem, label=label, value=text)
@@ -313,7 +310,7 @@ class ParameterSet:
         return self.parameters[name].symbol
 
     def scope_with(self, name: str, value: object, meaning: str) -> Scope:
-        """The same with a name that means something of its own."""
+        """The same scope with one more name, or with another meaning of a name."""
         scope = self.scope
         return Scope(
             {**scope.names, name: value},
@@ -339,8 +336,8 @@ class ParameterSet:
         return expression
 
     def _check_kind(self, expression: SX, unit: str, label: str) -> None:
-        """A parameter alone, or several in brackets, measure what is wanted, if both have a unit;
-        of expressions that is not known.
+        """Check that a single parameter, or several in brackets, have the required dimension, if
+        both have a unit; the dimension of other expressions is unknown.
         """
         if not unit or not expression.is_symbolic():
             return
@@ -352,20 +349,20 @@ class ParameterSet:
                 and not of_one_kind(parameter.unit, unit)
             ):
                 problem = f"= parameter {parameter.name!r}, which is in {parameter.unit}"
-                raise ModelError(problem, label=label, remedy=f"what belongs here is in {unit}")
+                raise ModelError(problem, label=label, remedy=f"expected a value in {unit}")
 
     def check_symbols(self, expression: SX, label: str, also: Set[int] = frozenset()) -> None:
-        """Refuse symbols that are not parameters of this mechanism (or among `also`; see
+        """Refuse symbols that are neither parameters of this mechanism nor among `also` (see
         `symbols_in`).
         """
         if expression.is_constant() or (
             expression.numel() == 1 and expression.element_hash() in self._accepted
         ):
             return
-        known = {p.symbol.element_hash() for p in self.parameters.values()}
-        known |= {symbol.element_hash() for symbol in self.modes.values()}
+        symbols = {p.symbol.element_hash() for p in self.parameters.values()}
+        symbols |= {symbol.element_hash() for symbol in self.modes.values()}
         used = [(s.element_hash(), s.name()) for s in ca.symvar(expression)]
-        foreign = [name for symbol, name in used if symbol not in known and symbol not in also]
+        foreign = [name for symbol, name in used if symbol not in symbols and symbol not in also]
         if foreign:
             names = ", ".join(repr(n) for n in foreign)
             problem = (
@@ -378,7 +375,7 @@ class ParameterSet:
 
 
 def evaluated(text: str, scope: Scope, label: str) -> Any:
-    """The value of a text; what is wrong with it is told together with what it belongs to."""
+    """Evaluate a text; errors name what the text belongs to."""
     try:
         return Expression(text).value(scope)
     except ModelError as error:
@@ -387,10 +384,10 @@ def evaluated(text: str, scope: Scope, label: str) -> Any:
 
 
 def listed(names: Any, field: str, remedy: Message) -> list[object]:
-    """A parameter, its name, or any number of these, as a list.
+    """Return a parameter, its name, or any number of these, as a list.
 
     Raises:
-        ModelError: for values by name, which would be ignored.
+        ModelError: for a mapping, whose values would be ignored.
     """
     if isinstance(names, Mapping) and not all(isinstance(p, Parameter) for p in names.values()):
         raise ModelError("names parameters, not values", field=field, value=names, remedy=remedy)

@@ -2,9 +2,9 @@
 
     u = k_p e + z + k_d ė,     y = min(max(u, low), high),     ż = k_i e + (y − u)/T_t
 
-While y is limited, the last term leads z back, so that the controller leaves its limit soon after the
-error has changed its sign. T_t = k_p/k_i unless given (K. J. Åström and T. Hägglund, Advanced PID
-Control, ISA 2006, section 3.5).
+While y is limited, the last term drives z back, so that the controller leaves its limit soon after
+the error has changed its sign. T_t = k_p/k_i unless given (K. J. Åström and T. Hägglund, Advanced
+PID Control, ISA 2006, section 3.5).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PidLaw:
 
     @property
     def integrates(self) -> bool:
-        """Whether it has an integral; a gain that is the number zero needs no state."""
+        """Whether it has an integral part; a gain that is the number zero needs no state."""
         return not is_zero(self.ki)
 
     @property
@@ -50,13 +50,13 @@ class PidLaw:
         Raises:
             ModelError: with the remedy.
         """
-        known = model.parameter_set
+        numbers = model.parameter_set
         if self.low is not None and self.high is not None:
             label = Label(element.label, "upper limit − lower limit")
-            known.scalar(self.high - self.low, label, "positive")
+            numbers.scalar(self.high - self.low, label, "positive")
         if not (self._is_limited and self.integrates) or self.tracking_time is not None:
             return
-        if float(known.evaluate(self.kp).item()) == 0:
+        if float(numbers.evaluate(self.kp).item()) == 0:
             raise ModelError(
                 "has limits, but no proportional gain to derive the tracking time from",
                 element=element.label,
@@ -81,5 +81,5 @@ class PidLaw:
 
 
 def is_zero(x: SX) -> bool:
-    """Whether something is the number zero, and no expression."""
+    """Whether a value is the number zero, not an expression."""
     return bool(x.is_constant() and x.is_zero())

@@ -41,7 +41,7 @@ from .conditions import Axis
 
 
 class Turning(Enum):
-    """How the second body may turn against the first."""
+    """How the second body may rotate relative to the first."""
 
     NOT = 0
     ABOUT_AXIS = 1
@@ -50,7 +50,7 @@ class Turning(Enum):
 
 
 class Sliding(Enum):
-    """Along which directions of the first body the second point may move."""
+    """Directions of the first body along which the second point may move."""
 
     NOT = 0
     AXIS = 1
@@ -71,19 +71,19 @@ _SLIDE_NAMES: dict[Sliding, tuple[str, ...]] = {
     Sliding.ALL: ("x", "y", "z"),
 }
 CROSS = SX([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
-"""Turns the third axis into the first: how the second axis of a universal joint stands to its
-first.
+"""Turns the third axis into the first: orientation of the second axis of a universal joint relative
+to its first.
 """
 
 
 @dataclass(frozen=True)
 class Relation:
-    """One joint in symbols of its own coordinates; see the module."""
+    """The relation of one joint in symbols of its own coordinates; see the module docstring."""
 
     rotation: SX
     """C."""
     angle: SX | None
-    """The one that C turns by, in the plane."""
+    """The angle of the rotation C, in the plane."""
     displacement: SX
     """d."""
     axes: SX
@@ -97,17 +97,17 @@ class Relation:
 
 
 class RelativeMotion(ABC):
-    """How the second body of a joint moves against the first, in coordinates of the joint."""
+    """Motion of the second body of a joint relative to the first, in coordinates of the joint."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """One for each coordinate; "angle" is that of the joint, if it has one."""
+        """One name for each coordinate; "angle" is the angle of the joint, if it has one."""
 
     @property
     @abstractmethod
     def lengths(self) -> tuple[bool, ...]:
-        """For each coordinate whether it is a length, not an angle."""
+        """For each coordinate, whether it is a length rather than an angle."""
 
     @property
     def has_euler_parameters(self) -> bool:
@@ -120,16 +120,18 @@ class RelativeMotion(ABC):
         return len(self.names) - int(self.has_euler_parameters)
 
     geometry: tuple[SX, ...]
-    """What it depends on beside its coordinates: expressions of parameters."""
+    """Expressions of parameters that it depends on in addition to its coordinates."""
 
     @property
     @abstractmethod
     def key(self) -> Hashable:
-        """Equal for motions that differ in their geometry only; None for one of its own kind."""
+        """Hashable that is equal for motions that differ in their geometry only; None for a motion
+        unlike any other.
+        """
 
     @abstractmethod
     def restated(self, geometry: Sequence[SX]) -> RelativeMotion:
-        """The same with another geometry."""
+        """The same motion with another geometry."""
 
     @abstractmethod
     def relation(self, z: SX, ż: SX) -> Relation:
@@ -137,22 +139,21 @@ class RelativeMotion(ABC):
 
     @abstractmethod
     def values(self, geometry: Sequence[np.ndarray], C: np.ndarray, d: np.ndarray) -> np.ndarray:
-        """z for a given rotation and displacement, as far as these fit the joint."""
+        """Coordinates z for a given rotation and displacement, as far as the joint allows these."""
 
     @abstractmethod
     def rotation_at(self, geometry: Sequence[np.ndarray], angle: float) -> np.ndarray:
-        """C where the coordinate "angle" has this value, and nothing else is turned."""
+        """C where the coordinate "angle" has this value and all other rotations are zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class TurnAndSlide(RelativeMotion):
-    """A motion that turns and slides as most joints do."""
+    """A motion with the rotations and translations of most joints."""
 
     turning: Turning
     sliding: Sliding
     geometry: tuple[SX, ...]
-    """Triads (normals…, axis) of both bodies, and the constant rotation of joints that do not
-    turn.
+    """Triads (normals…, axis) of both bodies, and the constant rotation of joints that do not turn.
     """
 
     @classmethod
@@ -165,7 +166,7 @@ class TurnAndSlide(RelativeMotion):
         axis_on_second: Axis | None = None,
         relative: SX | None = None,
     ) -> TurnAndSlide:
-        """From the axes of both bodies and a rotation, the identity where there is none."""
+        """Build a motion from the axes of both bodies and a rotation, the identity if None."""
         identity = SX.eye(dimension)
         triads = (identity if x is None else _triad(x) for x in (axis, axis_on_second))
         return cls(turning, sliding, (*triads, identity if relative is None else relative))
@@ -300,12 +301,12 @@ _TURNS: dict[Turning, Callable[[SX, SX, SX, SX, SX], Turn]] = {
 
 
 def rotation_about(first: Axis, second: Axis, angle: SX) -> SX:
-    """C of bodies that share an axis and are turned by an angle (rad) about it."""
+    """C of bodies that share an axis, for a rotation by an angle (rad) about it."""
     return _triad(first) @ _turned(angle) @ _triad(second).T
 
 
 def _turned(angle: SX) -> SX:
-    """A rotation about the third axis."""
+    """Rotation about the third axis."""
     c, s = ca.cos(angle), ca.sin(angle)
     return ca.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]])
 
@@ -315,20 +316,20 @@ def _triad(axis: Axis) -> SX:
 
 
 def planar(angle: float) -> np.ndarray:
-    """A rotation in the plane, in numbers."""
+    """Rotation in the plane, in numbers."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s], [s, c]])
 
 
 def about_third(angle: float) -> np.ndarray:
-    """A rotation about the third axis, in numbers."""
+    """Rotation about the third axis, in numbers."""
     R = np.eye(3)
     R[:2, :2] = planar(angle)
     return R
 
 
 def euler_parameters(R: np.ndarray) -> np.ndarray:
-    """p with R = R(p), from the largest of its components, which is at least one half."""
+    """Return p with R = R(p), computed from its largest component, which is at least one half."""
     trace = np.trace(R)
     squares = np.array([1 + trace, *(1 - trace + 2 * np.diag(R))]) / 4
     k = int(squares.argmax())

@@ -1,5 +1,5 @@
-"""Conditions that numbers of a model must meet for every set of parameter values, for one set or
-for many at once.
+"""Conditions that numbers of a model must satisfy for every set of parameter values, evaluated for
+one set or for many at once.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..core.symbols import SX
 
 @dataclass(frozen=True)
 class Requirement:
-    """A condition on numbers of the model that must hold for every set of parameter values."""
+    """A condition that a number of the model must satisfy for every set of parameter values."""
 
     expression: SX
     rule: str
     label: str
 
     def enforce(self, number: np.ndarray) -> None:
-        """Raise `ModelError` unless a number, or matrix, meets it."""
+        """Raise `ModelError` if a number, or matrix, violates it."""
         holds, reason = RULES[self.rule]
         if not holds(number):
             value = number.ravel()[0] if number.size == 1 else number
@@ -71,12 +71,14 @@ RULES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
         ),
     ),
 }
-"""Whether matrices (the last two axes) follow a rule, and what is said of those that do not."""
+"""Rules by name: whether matrices (the last two axes) satisfy the rule, and the text for those that
+do not.
+"""
 
 
 class Allowed:
-    """Which sets of values a model allows: bounds of parameters and requirements, as data that
-    other processes can use.
+    """Test of sets of parameter values: bounds of parameters and requirements, as data that other
+    processes can use.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class Allowed:
             for r in requirements
         }
         self._plain = sorted((k, rule) for k, rule in plain if k is not None)
-        """Parameters themselves, the most of what there is, and their rules."""
+        """Requirements on single parameters, which are the majority, and their rules."""
         others = {
             (
                 tuple(x.element_hash() for x in ca.vertsplit(ca.vec(ca.densify(r.expression)))),
@@ -107,7 +109,7 @@ class Allowed:
         }
         self._rules = [(r.rule, r.expression.shape) for r in others.values()]
         self.others = sorted({f"{r.label}: {r.rule}" for r in others.values()})
-        """What expressions of parameters have to follow, in words."""
+        """Requirements on expressions of parameters, as text."""
         self._numbers = ca.Function(
             "requirements",
             [vector],
@@ -115,14 +117,14 @@ class Allowed:
         )
 
     def rules_of(self, parameter: int) -> list[str]:
-        """What a parameter itself, by number, has to follow."""
+        """Rules for a single parameter, by index."""
         return [rule for k, rule in self._plain if k == parameter]
 
     def on_gpu(self, rows: Any) -> Any:
         """Whether each row of values on a GPU is allowed; computed there.
 
         Raises:
-            NotElementwise: if it has requirements that are only known to the processor.
+            NotElementwise: if a requirement can be evaluated on the CPU only.
         """
         if any(shape != (1, 1) for _, shape in self._rules):
             raise NotElementwise("a matrix")

@@ -1,6 +1,6 @@
 """Scalar outputs of a mechanism: an angle, a displacement, a distance, a coordinate.
 
-Springs store energy in them, drivers impose them, initial conditions give them, results report
+Springs store energy in them, drivers impose them, initial conditions prescribe them, results report
 them. Each has a value, a rate (linear in the velocities) and a *deviation* from a target: an
 algebraic residual with unit derivative, so that the multiplier of a driven output is the force or
 torque that drives it.
@@ -19,13 +19,13 @@ from .body import Body, Frames, Point, gap, gap_rate
 from .conditions import Axis
 
 DEPTH = 5
-"""Operations down to which directions are compared: constants and simple expressions
+"""Depth of operations to which directions are compared: enough for constants and simple expressions
 of parameters.
 """
 
 
 class ScalarOutput(Protocol):
-    """A scalar that can be reported, given initially, driven or sprung."""
+    """A scalar that can be reported, prescribed initially, driven, or loaded by a spring."""
 
     @property
     def unit(self) -> str:
@@ -34,13 +34,13 @@ class ScalarOutput(Protocol):
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Points whose positions it depends on."""
+        """Points on whose positions it depends."""
         ...
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """Bodies whose motion against each other is all that it depends on; none if it depends on
-        where they are.
+        """Bodies on whose relative motion alone it depends; none if it depends on their absolute
+        poses.
         """
         ...
 
@@ -57,18 +57,18 @@ class ScalarOutput(Protocol):
         ...
 
     def deviation(self, frames: Frames, target: SX) -> SX:
-        """An algebraic residual that vanishes with the difference and has the same slope there."""
+        """An algebraic residual with the same zero and slope as the difference."""
         ...
 
 
 def effort_unit(unit: str) -> str:
-    """Unit of the force or torque that works along an output of a unit."""
+    """Unit of the force or torque that does work along an output of a unit."""
     return {"m": "N", "rad": "N·m", "1": "J"}.get(unit, f"J/({unit})")
 
 
 @dataclass(frozen=True)
 class Turn:
-    """The angle by which the second body is turned against the first about their common axis.
+    """The angle of the second body relative to the first about their common axis.
 
     `reference` is a direction of the first body, `quarter` the one a quarter turn ahead of it;
     `pointer` the direction of the second body that coincides with `reference` at angle zero. With C
@@ -101,7 +101,7 @@ class Turn:
         return _turn_deviation(*self._rotations(frames), *self._directions, SX(target))
 
     def same(self, other: Turn) -> bool:
-        """Whether another angle is this one."""
+        """Whether another angle is the same one."""
         directions = zip(self._directions, other._directions, strict=True)
         return self.bodies == other.bodies and all(ca.is_equal(a, b, DEPTH) for a, b in directions)
 
@@ -114,7 +114,7 @@ class Turn:
 
 
 def _cosine_sine(first: SX, second: SX, reference: SX, quarter: SX, pointer: SX) -> tuple[SX, SX]:
-    """Of the angle between two bodies with these rotations."""
+    """Cosine and sine of the angle between two bodies with these rotations."""
     hand = second @ pointer
     return ca.dot(first @ reference, hand), ca.dot(first @ quarter, hand)
 
@@ -155,13 +155,13 @@ def _turn_deviation(
 
 
 def planar_angle(first: Body, second: Body) -> Turn:
-    """The angle of one planar body against another."""
+    """The angle of one planar body relative to another."""
     x, y = SX([1, 0]), SX([0, 1])
     return Turn(first, x, y, second, x)
 
 
 def angle_about(first: Axis, second: Axis) -> Turn:
-    """The angle of one spatial body against another about an axis that both have."""
+    """The angle of one spatial body relative to another about their common axis."""
     reference, quarter = first.normals
     return Turn(first.body, reference, quarter, second.body, second.normals[0])
 

@@ -1,5 +1,5 @@
-"""Cross-sections of beams: area and second moment of area for bending, from a shape
-and its sizes.
+"""Cross-sections of beams: area and second moment of area for bending, from a shape and its
+dimensions.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .parameter import Number
 
 @dataclass(frozen=True)
 class Shape:
-    """How a section is worked out."""
+    """Formulas of a cross-section."""
 
     sizes: tuple[str, ...]
-    """What its sizes are called (m)."""
+    """Names of its dimensions (m)."""
     area_and_inertia: Callable[..., tuple[SX, SX]]
-    """Area (m²) and second moment of area (m⁴) from its sizes."""
+    """Area (m²) and second moment of area (m⁴) from its dimensions."""
     directions: int = 3
-    """2: bends so in the plane only; 3: in all directions alike."""
+    """2: this bending stiffness holds in the plane only; 3: it is the same in all directions."""
 
 
 SHAPES: dict[str, Shape] = {

@@ -1,11 +1,11 @@
-"""Signals: outputs of blocks that functions of the state know as `s.signal(name)`.
+"""Signals: outputs of blocks, available to functions of the state as `s.signal(name)`.
 
 A block has an input, a function of the state, and may own first-order states:
 
     ẋ = f(x, u, t),     y = g(x, u, t)
 
-Where g depends on u, the output follows the input at once (direct feedthrough). Signals that depend
-on each other in a loop without a state in it are refused.
+If g depends on u, the output depends on the present input (direct feedthrough). Signals that depend
+on each other in a loop without a state (an algebraic loop) are refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class SignalElement(Force):
-    """A block with one output, which has its name; it does nothing to the motion by itself."""
+    """A block with one output of its name; by itself it does not affect the motion."""
 
     file_section = "signals"
     input = SignalFunction(
@@ -40,15 +40,15 @@ class SignalElement(Force):
 
     @classmethod
     def leading(cls) -> tuple[Field[object], ...]:
-        """A file has its input under the key of the block."""
+        """In a file, its input is the value of the key of the block."""
         return tuple(f for f in cls.fields() if f.name == "input" and f.file_type == "Number")
 
     def add_to(self, model: ModelData) -> None:
-        """Take it into the model, unless its signals close a loop."""
+        """Add it to the model, unless its signals form an algebraic loop."""
         super().add_to(model)
         state = trial_state(model, self.label, later=collecting([]))
         try:
-            for name in self.signal_units():  # loops are found where the last part of one is added
+            for name in self.signal_units():  # a loop is detected when its last element is added
                 state.signal(name)
         except ModelError as error:
             del model.forces[self.name]
@@ -63,7 +63,7 @@ class SignalElement(Force):
             state.signal(name)
 
     def signal_units(self) -> dict[str, str]:
-        """Its output."""
+        """Unit of its output."""
         return {self.name: self.unit}
 
     def signals(self, frames: Frames, state: State) -> Sequence[SX]:

@@ -1,4 +1,4 @@
-"""Fields of signals and states: functions that may name later elements, units, coefficients and
+"""Fields of signals and states: functions that may refer to later elements, units, coefficients and
 matrices.
 """
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class SignalFunction(StateFunction):
-    """A function of the state that may name states and signals of elements that come later.
+    """A function of the state that may refer to states and signals of later elements.
 
     Args:
-        description: what it is, in one sentence.
+        description: its meaning in one sentence.
         size: "scalar" or "any".
         unit: of its value.
         positional: whether it may be given without its name.
@@ -34,13 +34,13 @@ class SignalFunction(StateFunction):
     """
 
     def read(self, model: ModelData, element: Element, value: object) -> Callable[[State], SX]:
-        """Read what was given."""
+        """Read a given value."""
         size = 1 if self.size == "scalar" else None
         return function_of_state(model, value, size, self.label(element), self.unit, forward=True)
 
 
 class OptionalSignalFunction(Field[Callable[[State], SX] | None]):
-    """The same, where it may be left out: None."""
+    """An optional `SignalFunction`, None by default."""
 
     def __init__(self, description: str, *, unit: str = ""):
         super().__init__(description, unit=unit, default=None)
@@ -48,14 +48,14 @@ class OptionalSignalFunction(Field[Callable[[State], SX] | None]):
     def read(
         self, model: ModelData, element: Element, value: object
     ) -> Callable[[State], SX] | None:
-        """Read what was given."""
+        """Read a given value."""
         if value is None:
             return None
         return function_of_state(model, value, 1, element.label, self.unit, forward=True)
 
 
 class Unit(Field[str]):
-    """A unit of SI, as text."""
+    """An SI unit, as text."""
 
     file_type = "Name"
     annotation = "str"
@@ -65,14 +65,14 @@ class Unit(Field[str]):
         super().__init__(description, default="1")
 
     def read(self, model: ModelData, element: Element, value: object) -> str:
-        """Read what was given."""
+        """Read a given value."""
         if not isinstance(value, str) or not (value in ("", "1") or is_si(value)):
             raise ModelError("is not an SI unit", label=self.label(element), value=value)
         return value or "1"
 
 
 class Coefficients(Field[list[SX]]):
-    """Numbers, parameters or expressions of parameters in a list, as many as there are."""
+    """Numbers, parameters or expressions of parameters in a list of any length."""
 
     file_type = "Row"
     annotation = "Sequence[Number]"
@@ -81,7 +81,7 @@ class Coefficients(Field[list[SX]]):
         super().__init__(description, default=default, positional=positional)
 
     def read(self, model: ModelData, element: Element, value: Any) -> list[SX]:
-        """Read what was given."""
+        """Read a given value."""
         return _row(model, value, self.label(element))
 
 
@@ -97,7 +97,7 @@ class MatrixOf(Field[SX]):
         super().__init__(description, default=default, positional=positional)
 
     def read(self, model: ModelData, element: Element, value: Any) -> SX:
-        """Read what was given."""
+        """Read a given value."""
         label = self.label(element)
         if value is None:
             return SX(0, 0)

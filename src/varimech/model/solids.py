@@ -1,5 +1,5 @@
-"""Shapes that drawings show a body as: boxes, cylinders, extruded outlines, and meshes from files. They have
-no mass; the body has its own.
+"""Shapes with which drawings show a body: boxes, cylinders, extruded outlines, and meshes from
+files. They have no mass; the mass of the body is given separately.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Solid:
-    """A shape by its kind and sizes (m), and where it is in the frame of its body."""
+    """A shape: its kind, its dimensions (m), and its pose in the frame of its body."""
 
     kind: str
     sizes: tuple[Any, ...]
     at: Sequence[Number] = ORIGIN
     rotation: Any = None
-    """Matrix from the axes of the shape to those of the body; none if they are the same."""
+    """Matrix from the axes of the shape to those of the body; None if they coincide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +36,12 @@ class Surface:
     vertices: np.ndarray
     """(vertex, component), m."""
     triangles: np.ndarray
-    """Numbers of vertices, (triangle, corner)."""
+    """Indices of vertices, (triangle, corner)."""
 
     def plain(self, origin: np.ndarray) -> dict[str, str]:
-        """Both arrays in base64: vertices from an origin in single precision, 32-bit numbers."""
+        """Both arrays in base64: vertices relative to an origin in single precision, indices as
+        32-bit integers.
+        """
         vertices = np.ascontiguousarray(self.vertices - origin, dtype="<f4")
         triangles = np.ascontiguousarray(self.triangles, dtype="<u4")
         return {

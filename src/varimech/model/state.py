@@ -39,11 +39,11 @@ OUTPUTS_IN_TEXT = (
     *("deviation", "gap", "in_contact", "contact_force"),
     *("reaction", "reaction_torque", "effort", "multiplier", "parameter"),
 )
-"""Functions of the state that expressions in text call as they are."""
+"""Functions of the state that expressions in text can call."""
 
 
 class Reactions(Protocol):
-    """Forces and torques in joints and drivers, found by whoever has the equations."""
+    """Forces and torques in joints and drivers; implemented by the owner of the equations."""
 
     def force(self, joint: str) -> SX:
         """Force on the second body, global components (N)."""
@@ -90,7 +90,9 @@ class State:
         self._counted = counted
         self._own = own or {}
         self._later = later
-        """Stands for states and signals of elements that are not there yet; None where all are."""
+        """Provides symbols for states and signals of elements that are yet to be added; None if all
+        elements exist.
+        """
         self._signals: dict[str, SX] = {}
         self._evaluating: list[str] = []
         self._user = user
@@ -132,11 +134,10 @@ class State:
         return self._differentiate(self.velocity(point))
 
     def angle(self, name: str) -> SX:
-        """Angle of a planar body from the global x axis (of a beam, that of the line between its
-        ends), or
-        of a joint.
+        """Angle of a planar body from the global x axis (for a beam, of the line between its ends),
+        or of a joint.
 
-        It counts turns, from the value given at the start, or else from one in (−π, π].
+        It counts turns, from the given initial value, or else from a value in (−π, π].
 
         Args:
             name: name of the body or joint.
@@ -147,8 +148,8 @@ class State:
         turn = self._model.find_angle(name)
         if self._counted is None:
             return turn.value(self._frames)
-        known = self._model.name_of_angle(turn)  # one name for angles that are the same
-        return self._counted(known or self._model.name_of(name), turn.value(self._frames))
+        counted = self._model.name_of_angle(turn)  # one name for angles that are the same
+        return self._counted(counted or self._model.name_of(name), turn.value(self._frames))
 
     def angular_velocity(self, name: str) -> SX:
         """Angular velocity of a body, or the rate of a joint's angle.
@@ -209,18 +210,18 @@ class State:
         """
         if name in self._signals:
             return self._signals[name]
-        known = self._model.signals
-        if name not in known:
+        signals = self._model.signals
+        if name not in signals:
             if self._later is not None:
                 return self._later(name)
-            raise unknown_name("signal", name, known)
+            raise unknown_name("signal", name, signals)
         if name in self._evaluating:
             loop = [*self._evaluating[self._evaluating.index(name) :], name]
             raise ModelError(
                 f"signals depend on each other in a loop: {' → '.join(map(repr, loop))}",
                 remedy="put a lag, or another block with a state, into the loop",
             )
-        element, k = known[name]
+        element, k = signals[name]
         self._evaluating.append(name)
         try:
             value = element.signals(self._frames, self)[k]
@@ -231,11 +232,11 @@ class State:
 
     @property
     def states(self) -> Mapping[str, SX]:
-        """All that elements own, by name."""
+        """All states and coordinates that elements own, by name."""
         return self._own
 
     def mode(self, name: str) -> SX:
-        """A number that only events change.
+        """Value of a mode: a number that only events change.
 
         Args:
             name: its name.
@@ -246,7 +247,7 @@ class State:
         modes = self._model.parameter_set.modes
         if name not in modes:
             raise unknown_name("mode", name, modes)
-        return self._own.get(name, modes[name])  # a state, where its values are expressions
+        return self._own.get(name, modes[name])  # a mode whose values are expressions is a state
 
     def rotation(self, body: str) -> SX:
         """Rotation matrix of a body; its columns are the body's axes.
@@ -258,12 +259,12 @@ class State:
             2×2 in the plane, 3×3 in space. Write `[row, column]` for a component: a single index
             counts column by column.
         """
-        found = (
+        owner = (
             self._model.find_body(body)
             if self._model.dimension == 2
             else self._model.find_rigid_body(body, "rotation")
         )
-        return self._frames[found].rotation
+        return self._frames[owner].rotation
 
     def distance(self, first: str, second: str) -> SX:
         """Distance between two points.
@@ -356,7 +357,7 @@ class State:
         return efforts[k * (len(efforts) // len(force.gap_names()))][1]
 
     def _gap_of(self, contact: str) -> tuple[ForceLaw, int]:
-        """The element of a gap, and which of its gaps it is."""
+        """The element that a gap belongs to, and the index of the gap in it."""
         forces = self._model.forces.values()
         named = {name: (f, k) for f in forces for k, name in enumerate(f.gap_names())}
         if contact not in named:
@@ -390,10 +391,10 @@ class State:
         Returns:
             A number for each segment, N.
         """
-        found, parts = self._model.find_beam_parts(beam, segment, 0, "segment")
-        forces = {k: found.axial_force(self._frames[found], k) for k in parts}
-        for clamp in self._model.clamps_of(found):
-            held = 0 if clamp.second is found.nodes[0] else found.segments - 1
+        named, numbers = self._model.find_beam_parts(beam, segment, 0, "segment")
+        forces = {k: named.axial_force(self._frames[named], k) for k in numbers}
+        for clamp in self._model.clamps_of(named):
+            held = 0 if clamp.second is named.nodes[0] else named.segments - 1
             if held in forces:
                 forces[held] += clamp.axial_force(self._frames)
         return ca.vertcat(SX(0, 1), *forces.values())
@@ -401,9 +402,8 @@ class State:
     def bending_moment(self, beam: str, node: int | None = None) -> SX:
         """Bending moment at nodes between the ends of a beam.
 
-        In the plane it is positive where the beam bends to the left from its first to its second
-        end; in
-        space it is the magnitude.
+        In the plane it is positive where the beam bends to the left, going from its first to its
+        second end; in space it is the magnitude.
 
         Args:
             beam: its name.
@@ -412,8 +412,10 @@ class State:
         Returns:
             A number for each node, N·m.
         """
-        found, parts = self._model.find_beam_parts(beam, node, 1, "inner node")
-        return ca.vertcat(SX(0, 1), *[found.bending_moment(self._frames[found], k) for k in parts])
+        named, numbers = self._model.find_beam_parts(beam, node, 1, "inner node")
+        return ca.vertcat(
+            SX(0, 1), *[named.bending_moment(self._frames[named], k) for k in numbers]
+        )
 
     def rate(self, quantity: SX) -> SX:
         """Time derivative of any quantity of the state.
@@ -435,7 +437,7 @@ class State:
         Returns:
             Global components, N.
         """
-        return self._found_reactions().force(joint)
+        return self._known_reactions().force(joint)
 
     def reaction_torque(self, joint: str) -> SX:
         """Torque of a joint on its second body about the joint's point.
@@ -446,7 +448,7 @@ class State:
         Returns:
             A scalar (plane) or global components (space), N·m.
         """
-        return self._found_reactions().torque(joint)
+        return self._known_reactions().torque(joint)
 
     def effort(self, driver: str) -> SX:
         """Force or torque of a driver, positive where it increases what it drives; torque of a gear
@@ -468,7 +470,7 @@ class State:
                     f"{driver!r} is a contact: it has no effort",
                     remedy=f"use contact_force({driver!r})",
                 )
-        return self._found_reactions().effort(driver)
+        return self._known_reactions().effort(driver)
 
     def multiplier(self, constraint: str) -> SX:
         """Lagrange multiplier of a constraint of the equations.
@@ -490,8 +492,8 @@ class State:
 
     @property
     def coordinates(self) -> tuple[SX, ...]:
-        """The generalised coordinates, velocities and accelerations themselves; they depend on the
-        chosen coordinates.
+        """The generalised coordinates, velocities and accelerations; they depend on the coordinate
+        type.
         """
         return self._coordinates
 
@@ -526,7 +528,7 @@ class State:
     @property
     def scope(self) -> Scope:
         """Names that expressions in text may use: time, parameters, energies, and all outputs by
-        the names they have here.
+        the names of these methods.
         """
         scope = self._model.parameter_set.scope_with("t", self.time, "the time")
         functions: dict[str, Callable[..., object]] = dict(self._model.parameter_set.tables)
@@ -557,7 +559,7 @@ class State:
     def _span(self, first: str, second: str) -> Distance:
         return Distance(self._model.find_point(first), self._model.find_point(second))
 
-    def _found_reactions(self) -> Reactions:
+    def _known_reactions(self) -> Reactions:
         if self._reactions is None:
             raise ModelError(
                 "may not depend on reactions: they are only known after the forces",
@@ -567,7 +569,9 @@ class State:
 
 
 def rate_without_acceleration(expression: SX, q: SX, v: SX, t: SX, user: str) -> SX:
-    """Time derivative of what depends on positions and time only, as forces may."""
+    """Time derivative of a function of positions and time, for forces, which cannot depend on
+    accelerations.
+    """
     if ca.depends_on(expression, v):
         raise ModelError(
             "may not depend on accelerations: they are only known after the forces", field=user

@@ -1,4 +1,4 @@
-"""Surfaces of solids as triangles, whose corners follow each other anticlockwise seen from outside."""
+"""Surfaces of solids as triangles whose corners run anticlockwise as seen from outside."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .parameter_set import ParameterSet
 from .solids import KINDS, Solid, Surface
 
 AROUND = 40
-"""Sides of a cylinder: 9° each, which light makes smooth."""
+"""Number of sides of a cylinder: 9° each, which shading smooths."""
 MOST_TRIANGLES = 200_000
-"""Of a mesh: 4 MB in a page."""
+"""Limit for a mesh: 4 MB in a page."""
 
 
 def surface_of(solid: Solid, numbers: ParameterSet, label: Label) -> Surface:
@@ -27,7 +27,7 @@ def surface_of(solid: Solid, numbers: ParameterSet, label: Label) -> Surface:
     """
     if not isinstance(solid, Solid):
         known = ", ".join(f"varimech.{kind}(…)" for kind in KINDS)
-        raise ModelError("is no shape", label=label, value=solid, remedy=f"give {known}")
+        raise ModelError("is not a shape", label=label, value=solid, remedy=f"give {known}")
 
     def size(value: Any, name: str, rule: str | None = "positive", unit: str = "m") -> float:
         shown = Label(label.element, label.field, f"{label.field}: {name}")
@@ -73,7 +73,7 @@ def _extrusion(outline: np.ndarray, thickness: float, label: Label) -> Surface:
 
 
 def _plate(outline: np.ndarray, thickness: float, faces: list[tuple[int, int, int]]) -> Surface:
-    """A plate of an anticlockwise outline, which `faces` cover."""
+    """A plate with an anticlockwise outline, which the triangles `faces` cover."""
     n = len(outline)
     low, high = (np.column_stack([outline, np.full(n, z)]) for z in (-thickness / 2, thickness / 2))
     after = np.roll(np.arange(n), -1)
@@ -84,7 +84,9 @@ def _plate(outline: np.ndarray, thickness: float, faces: list[tuple[int, int, in
 
 
 def _cut_ears(outline: np.ndarray, label: Label) -> list[tuple[int, int, int]]:
-    """Triangles of a polygon: corners that no other one lies in are cut off, one after the other."""
+    """Triangulate a polygon by ear clipping: cut off corners that contain no other vertex, one
+    after the other.
+    """
     left, faces = list(range(len(outline))), []
     sound = not _crosses(outline)
     while len(left) > 3 and sound:
@@ -110,7 +112,7 @@ def _cut_ears(outline: np.ndarray, label: Label) -> list[tuple[int, int, int]]:
 
 
 def _turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Positive where the way from a over b to c turns left."""
+    """Positive if the path from a over b to c turns left."""
     (x, y), (u, v) = (np.moveaxis(p - a, -1, 0) for p in (b, c))
     return np.asarray(x * v - y * u)
 
@@ -135,7 +137,7 @@ def _read(path: Path, scale: float, label: Label) -> Surface:
     try:
         read = trimesh.load_mesh(path)
         vertices, triangles = np.asarray(read.vertices), np.asarray(read.faces)
-    except Exception as error:  # readers of seven formats raise what they like
+    except Exception as error:  # the readers of seven formats raise arbitrary exceptions
         problem = f"cannot be read as a mesh ({error})"
         raise ModelError(problem, label=label, value=str(path)) from None
     if not 0 < len(triangles) <= MOST_TRIANGLES:

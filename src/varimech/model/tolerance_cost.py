@@ -2,8 +2,8 @@
 
     reciprocal      C(t) = a + b/tᵖ
     exponential     C(t) = a + b exp(−k t)
-    by grades       C given for grades of ISO 286-1, between them a monotone cubic (PCHIP) in ln t
-    a function      any expression of t; its derivative is symbolic
+    by grades       C given for grades of ISO 286-1; a monotone cubic (PCHIP) in ln t between them
+    a function      any expression of t, differentiated symbolically
 
 t is in the unit of the parameter. Reciprocal costs (p = 1, 2) and the exponential one are those of
 tolerance synthesis: F. H. Speckhart, J. Eng. Ind. 94 (1972) 521–526; M. F. Spotts, J. Eng. Ind. 95
@@ -75,7 +75,7 @@ class Cost(ABC):
 
     @property
     def range(self) -> tuple[float, float]:
-        """Least and largest tolerance that it is defined for."""
+        """Least and largest tolerance for which it is defined."""
         return 0.0, math.inf
 
 
@@ -98,11 +98,11 @@ class ReciprocalCost(Cost):
 
     def value(self, t: float) -> float:
         """a + b/tᵖ."""
-        return self.a + _known(self.b) * t**-self.power
+        return self.a + _as_number(self.b) * t**-self.power
 
     def derivative(self, t: float) -> float:
         """−p b/tᵖ⁺¹."""
-        return -self.power * _known(self.b) * t ** -(self.power + 1)
+        return -self.power * _as_number(self.b) * t ** -(self.power + 1)
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,11 @@ class ExponentialCost(Cost):
 
     def value(self, t: float) -> float:
         """a + b exp(−k t)."""
-        return self.a + self.b * math.exp(-_known(self.k) * t)
+        return self.a + self.b * math.exp(-_as_number(self.k) * t)
 
     def derivative(self, t: float) -> float:
         """−k b exp(−k t)."""
-        k = _known(self.k)
+        k = _as_number(self.k)
         return -k * self.b * math.exp(-k * t)
 
 
@@ -139,13 +139,14 @@ class GradeCost(Cost):
     costs: tuple[tuple[str, float], ...]
     """(grade, cost), the finest grade first."""
     size: float | str | None = None
-    """Nominal size (m) that the grades belong to; that of the parameter if None."""
+    """Nominal size (m) that determines the tolerances of the grades; that of the parameter if None.
+    """
     widths: tuple[float, ...] = field(default=(), repr=False)
-    """Tolerances ± of the grades (m); empty until it belongs to a parameter."""
+    """Tolerances ± of the grades (m); empty until the cost belongs to a parameter."""
 
     @property
     def grades(self) -> tuple[str, ...]:
-        """The grades that have a cost, the finest first."""
+        """The grades with a given cost, the finest first."""
         return tuple(grade for grade, _ in self.costs)
 
     def of_parameter(self, name: str, unit: str, nominal: float) -> Cost:
@@ -165,23 +166,23 @@ class GradeCost(Cost):
         return float(self._interpolant(math.log(t)))
 
     def derivative(self, t: float) -> float:
-        """That of the interpolated cost."""
+        """Derivative of the interpolated cost."""
         return float(self._interpolant(math.log(t), 1)) / t
 
     @property
     def range(self) -> tuple[float, float]:
         """From the finest to the coarsest grade."""
-        self._check_known()
+        self._check_has_widths()
         return self.widths[0], self.widths[-1]
 
     @cached_property
     def _interpolant(self) -> PchipInterpolator:
         from scipy.interpolate import PchipInterpolator
 
-        self._check_known()
+        self._check_has_widths()
         return PchipInterpolator([math.log(t) for t in self.widths], [c for _, c in self.costs])
 
-    def _check_known(self) -> None:
+    def _check_has_widths(self) -> None:
         if not self.widths:
             problem = "its grades have no tolerances before it belongs to a parameter"
             raise ModelError(problem, element="grade_cost", remedy="give it to m.tolerance")
@@ -197,7 +198,7 @@ class CostFunction(Cost):
         self._functions  # noqa: B018 - a wrong expression fails where it is given
 
     def value(self, t: float) -> float:
-        """The expression."""
+        """Value of the expression."""
         return float(self._functions[0](t))
 
     def derivative(self, t: float) -> float:
@@ -221,7 +222,7 @@ class CostFunction(Cost):
         return ca.Function("C", [t], [C]), ca.Function("dC", [t], [ca.gradient(C, t)])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without functions of CasADi, which other processes build themselves."""
+        """State without CasADi functions, which other processes build themselves."""
         return {"function": self.function}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -255,7 +256,7 @@ def exponential_cost(a: float, b: float, k: float | str) -> Cost:
 
     Args:
         a: cost of the widest possible tolerance.
-        b: what the finest possible tolerance costs more.
+        b: additional cost of the finest possible tolerance.
         k: rate; per unit of the parameter, or as text, "20 1/mm".
 
     Returns:
@@ -304,7 +305,7 @@ def grade_cost(
 
 
 def cost_of(given: object) -> Cost | None:
-    """A cost itself, or a function of t as one.
+    """Return a cost unchanged, and a function of t as a cost.
 
     Raises:
         ModelError: for anything else.
@@ -313,7 +314,7 @@ def cost_of(given: object) -> Cost | None:
         return given
     if isinstance(given, str) or callable(given):
         return CostFunction(given)
-    problem = "is no cost"
+    problem = "is not a cost"
     remedy = (
         "give varimech.cost(a, b), varimech.exponential_cost(a, b, k), varimech.grade_cost({…}),"
     )
@@ -327,14 +328,14 @@ def cost_of(given: object) -> Cost | None:
 
 
 def _expression(function: str | Callable[[Any], Any]) -> Callable[[SX], Any]:
-    """A text or a function of t as a function of t."""
+    """Return a text or a function of t as a function of t."""
     if isinstance(function, str):
         return lambda t: Expression(function).value(Scope({"t": t}))
     return function
 
 
 def _check(element: str, **given: tuple[object, float | None]) -> None:
-    """Check numbers: not below a limit, or positive where it is None; texts are read later."""
+    """Check numbers: not below a limit, or positive if the limit is None; texts are read later."""
     for name, (value, least) in given.items():
         if isinstance(value, str) and name in ("b", "k"):
             continue
@@ -351,7 +352,7 @@ def _checked(value: object, label: Label) -> float:
 
 
 def _number(value: str, unit: str, name: str, what: str) -> float:
-    """The value of a text in a unit."""
+    """Value of a text in a unit."""
     label = Label(f"parameter {name!r}", f"cost: {what}")
     number = fixed_number(value, unit, label)
     if not number > 0:
@@ -360,7 +361,7 @@ def _number(value: str, unit: str, name: str, what: str) -> float:
 
 
 def _power(unit: str, power: float) -> str:
-    """A unit to a power; texts need a whole one."""
+    """Power of a unit as text; the exponent must be an integer."""
     if not unit or power == 1:
         return unit
     if power != int(power):
@@ -370,8 +371,8 @@ def _power(unit: str, power: float) -> str:
     return f"1/({unit})" if power == -1 else f"({unit})**{int(power)}"
 
 
-def _known(value: float | str) -> float:
-    """A number that is no text any more."""
+def _as_number(value: float | str) -> float:
+    """Assert that a value is a number and no longer a text."""
     if isinstance(value, str):
         remedy = "give it to m.tolerance, or write a number"
         raise ModelError("is a text", element="cost", value=value, remedy=remedy)

@@ -4,10 +4,11 @@
     compliant   δ = i y₁ + y₀ − y₂,     F₂ = f(δ − b/2, δ̇) − f(−δ − b/2, −δ̇)
                 f(x, ẋ) = max(k x + c ẋ min(x/d, 1), 0) for x > 0, and 0 otherwise
 
-F₂ acts along y₂, and F₁ = −i F₂ along y₁. b is the backlash; without one, F₂ = k δ + c δ̇. Damping sets
-in over the depth d: a force that jumped where teeth touch would have no derivative there.
+F₂ acts along y₂, and F₁ = −i F₂ along y₁. b is the backlash; without one, F₂ = k δ + c δ̇. Damping
+grows to its full value over the depth d: a force that jumped where teeth touch would not be
+differentiable there.
 
-With an efficiency η, the mesh takes more from the driving side than it passes on:
+With an efficiency η, the mesh takes more from the driving side than it transmits:
 
     F₁ = −i F₂ (1 + (1/η − 1) u)  if y₁ drives,     F₁ = −i F₂ (1 − (1 − η) u)  if y₂ drives
 
@@ -34,11 +35,13 @@ from .scalar_outputs import ScalarOutput, Turn
 from .state import State
 
 PARALLEL = 1e-6
-"""Sine of the angle between axes below which they count as parallel: typed digits, not geometry."""
+"""Sine of the angle between axes below which they count as parallel: it allows for digits that
+users round.
+"""
 
 
 def efficiency() -> fields.OptionalScalar:
-    """The field η."""
+    """Return the field of the efficiency η."""
     return fields.OptionalScalar(
         "Efficiency (output over input power), in (0, 1], whichever side drives; needs a stiffness.",
         rule="positive share",
@@ -46,7 +49,7 @@ def efficiency() -> fields.OptionalScalar:
 
 
 def slip_velocity() -> fields.OptionalScalar:
-    """The field w."""
+    """Return the field of the slip velocity w."""
     return fields.OptionalScalar(
         "Rate of the first angle below which losses fade out; 1e-3 rad/s if not given.",
         unit="rad/s",
@@ -55,10 +58,10 @@ def slip_velocity() -> fields.OptionalScalar:
 
 
 class Transmission(Force):
-    """A pair of outputs that keep a ratio."""
+    """A pair of outputs with a constant ratio."""
 
     compliant_only = ("damping", "damping_depth", "backlash", "efficiency", "slip_velocity")
-    """Fields that have a meaning only where there is a stiffness."""
+    """Fields that require a stiffness."""
 
     stiffness: fields.OptionalScalar
     damping: fields.OptionalScalar
@@ -74,7 +77,7 @@ class Transmission(Force):
 
     @abstractmethod
     def law(self) -> tuple[SX, SX]:
-        """i and y₀."""
+        """Ratio i and offset y₀."""
 
     @property
     def is_rigid(self) -> bool:
@@ -82,7 +85,7 @@ class Transmission(Force):
         return self.stiffness is None
 
     def check_given(self, model: ModelData) -> None:
-        """Refuse what needs a stiffness where there is none."""
+        """Refuse fields that require a stiffness if there is none."""
         if self.given["stiffness"] is not None:
             return
         for name in self.compliant_only:
@@ -98,7 +101,7 @@ class Transmission(Force):
                 )
 
     def effort_names(self) -> dict[str, str]:
-        """Of F₂, and of F₁ where it does not follow from F₂ alone."""
+        """Units of F₂, and of F₁ if it does not follow from F₂ alone."""
         names = {self.name: self.outputs[1].unit}
         return names if self.is_rigid else names | {f"{self.name}.first": "rad"}
 
@@ -141,7 +144,7 @@ class Transmission(Force):
         return i * y1.rate(frames) - y2.rate(frames)
 
     def _flanks(self, frames: Frames, state: State) -> list[tuple[SX, float]]:
-        """x and the sign of its force, of each flank; a single one without backlash."""
+        """Compression x of each flank and the sign of its force; a single flank without backlash."""
         δ = self._deflection(state)
         if self.backlash is None:
             return [(δ, 1.0)]
@@ -158,7 +161,9 @@ class Transmission(Force):
         return sum((sign * f for f, sign in self._tooth_forces(frames, state)), SX(0))
 
     def _tooth_forces(self, frames: Frames, state: State) -> list[tuple[SX, float]]:
-        """Force of each flank, and its sign in F₂; of a single one it may be negative."""
+        """Force of each flank, and its sign in F₂; without backlash the force of the single flank
+        may be negative.
+        """
         flanks, k = self._flanks(frames, state), self.stiffness
         assert k is not None
         if self.damping is None:
@@ -177,7 +182,7 @@ class Transmission(Force):
         """d."""
 
     def _loss(self, frames: Frames, state: State) -> SX:
-        """What losses take from F₁, along y₁."""
+        """Losses, subtracted from F₁ along y₁."""
         if self.efficiency is None:
             return SX(0)
         (i, _), η = self.law(), self.efficiency
@@ -187,8 +192,9 @@ class Transmission(Force):
             ((force, _),) = teeth
             teeth = [(ca.fmax(force, 0), 1.0), (ca.fmax(-force, 0), -1.0)]
         u, loss = ca.tanh(self.outputs[0].rate(frames) / w), SX(0)
-        # flank by flank, as the direction of power is then that of ẏ₁ alone: it does not switch where
-        # teeth are apart, and there is no power at all
+        # flank by flank, because the direction of power is then that of ẏ₁ alone: it does not
+        # switch where
+        # teeth are apart, where there is no power at all
         for force, sign in teeth:
             drives = sign * i / ca.fabs(i) * u
             share = (1 / η - 1) * ca.fmax(drives, 0) - (1 - η) * ca.fmax(-drives, 0)
@@ -197,8 +203,8 @@ class Transmission(Force):
 
 
 def sense(model: ModelData, first: Turn, second: Turn, label: str) -> float:
-    """1 where both angles increase in the same sense in space, seen from the body that both turn
-    against, and −1 where they increase in opposite ones.
+    """1 if both angles increase in the same sense in space, seen from the body relative to which
+    both turn, and −1 if they increase in opposite senses.
 
     Raises:
         ModelError: where there is no such body, or the axes are not parallel.
@@ -240,7 +246,7 @@ def _axis_on(model: ModelData, turn: Turn, carrier: Body, label: str) -> SX:
 
 
 def wheel_axis(model: ModelData, turn: Turn, wheel: Body) -> SX | None:
-    """Axis of a wheel in its own frame, for drawings; none in the plane, or where it is not known."""
+    """Axis of a wheel in its own frame, for drawings; None in the plane, or if it is unknown."""
     with suppress(ModelError):
         return None if model.dimension == 2 else _axis_on(model, turn, wheel, "")
     return None

@@ -1,9 +1,10 @@
-"""Elements that other packages register: their methods are guarded, and tried on free symbols.
+"""Checks of elements that other packages register: their methods are guarded, and tried on free
+symbols.
 
-`guard` wraps the methods of a class once. The engine then gets what `RETURNS` promises, in whatever
-form a method returns it (numbers, lists, numpy arrays, expressions), and an error names the
-element, its class and the method. `try_out` checks each new element: shapes, and whether its
-mechanics is what Lagrange's equations take it for.
+`guard` wraps the methods of a class once. The engine then receives the types in `RETURNS`, whatever
+form a method returns (numbers, lists, numpy arrays, expressions), and an error names the element,
+its class and the method. `try_out` checks each new element: shapes, and whether its mechanics
+satisfies the assumptions of Lagrange's equations.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from .user_functions import as_column, trial_frames, trial_state
 
 Convert = Callable[[Any, Label], Any]
 TRIALS = 2
-"""Random values of a joint's coordinates at which its conditions are evaluated: one could satisfy
-a wrong condition by chance.
+"""Number of random values of a joint's coordinates at which its conditions are evaluated: at a
+single one, a wrong condition could be satisfied by chance.
 """
 CLOSED = 1e-9
-"""Largest residual of conditions (m, rad) that count as satisfied: rounding at 1 km."""
+"""Largest residual of conditions (m, rad) that counts as satisfied: rounding at 1 km."""
 
 
 def _one_of(what: str, *kinds: type, more: Callable[[Any], bool] = lambda value: True) -> Convert:
@@ -83,7 +84,7 @@ def _has_bodies(condition: Condition) -> bool:
 
 
 OUTPUT = ("unit", "points", "bodies", "value", "rate", "difference", "deviation")
-"""What every scalar output has."""
+"""Members of every scalar output."""
 RETURNS: dict[type, dict[str, Convert]] = {
     Element: {"check_given": lambda value, label: None, "prepare": lambda value, label: None},
     BodyElement: {"build": _one_of("a body, such as vm.elements.rigid_body(…)", Body)},
@@ -125,11 +126,13 @@ RETURNS: dict[type, dict[str, Convert]] = {
         )
     },
 }
-"""Base class → method or property → what becomes of the value that it returns."""
+"""Base class → method or property → conversion of the value that it returns."""
 
 
 def _overridden(kind: type[Element]) -> list[tuple[str, Any, Any, Convert]]:
-    """Methods and properties that a class defines itself: name, its own, that of the base."""
+    """Methods and properties that a class overrides: name, its own member, the member of the base
+    class, the conversion.
+    """
     overridden = []
     for base, returns in RETURNS.items():
         for name, convert in returns.items() if issubclass(kind, base) else ():
@@ -140,7 +143,7 @@ def _overridden(kind: type[Element]) -> list[tuple[str, Any, Any, Convert]]:
 
 
 def signature_faults(kind: type[Element]) -> list[str]:
-    """Methods of a class that cannot be called as the engine calls them."""
+    """List methods of a class whose signatures do not fit the calls of the engine."""
     faults = []
     for name, own, general, _ in _overridden(kind):
         if isinstance(general, property) != isinstance(own, property):
@@ -157,7 +160,7 @@ def signature_faults(kind: type[Element]) -> list[str]:
 
 
 def guard(kind: type[Element]) -> None:
-    """Convert what the methods of a class return, and name the method where one fails."""
+    """Convert the return values of the methods of a class, and name the method where one fails."""
     if "is_guarded" in vars(kind):
         return
     for name, own, _, convert in _overridden(kind):
@@ -199,7 +202,7 @@ def try_out(element: Element, model: ModelData) -> None:
     """Check an element on free symbols.
 
     Raises:
-        ModelError: naming the element, the method, and what is wrong with its value.
+        ModelError: naming the element, the method, and the fault of its value.
     """
     if isinstance(element, BodyElement):
         _try_body(element, model)
@@ -322,7 +325,7 @@ def _try_force(force: Force, model: ModelData) -> None:
     q, v, t = state.coordinates
     first_order = {c.name for c in (*model.own_coordinates, *added) if c.order == 1}
     z = ca.vertcat(SX(0, 1), *map(state.state, sorted(first_order)))
-    states = symbols_in(z)  # which are velocities only inside the equations
+    states = symbols_in(z)  # these are velocities only inside the equations
     speeds = [x for x in ca.vertsplit(v) if x.element_hash() not in states]
     V, T = force.potential_energy(frames, state), force.kinetic_energy(frames, state)
     Φ, ż = force.constraints(frames, state), force.rates(frames, state)
@@ -352,4 +355,4 @@ def _try_force(force: Force, model: ModelData) -> None:
             inert = not ca.jacobian(ca.jacobian(T, ẏ), ẏ).is_zero()
             problem = f"has {c.name!r} of order 2 with neither an inertia nor a constraint"
             _require(inert or ca.depends_on(Φ, y), force, "coordinates", problem)
-    _ = force.bodies, force.span(), force.drawn_as()  # the guards check them
+    _ = force.bodies, force.span(), force.drawn_as()  # evaluated for the checks of the guards

@@ -1,5 +1,5 @@
-"""Whether a function of the state is a length, or a velocity, rather than an angle or its rate: it
-then grows with the distances between bodies.
+"""Decide whether a function of the state is a length or its velocity, rather than an angle or its
+rate: lengths grow with the distances between bodies.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from .state import State
 from .user_functions import trial_frames, trial_state
 
 FAR = (1e6, 1e9)
-"""Factors of distances and velocities, of the size of one: beyond them nothing else counts."""
+"""Scale factors of distances and velocities that are of order one: beyond the first, all other
+terms are negligible.
+"""
 
 
 def grows_with_lengths(model: ModelData, function: Callable[[State], SX], user: str) -> bool:
-    """Whether a function of the state is proportional to the distances between bodies, and their
-    rates, where these are large. It is not for angles; nor is it for velocities that only depend on
-    rotations, such as a radius times an angular velocity.
+    """Whether a function of the state is proportional to large distances between bodies, and their
+    rates. Angles are not; nor are velocities that depend on rotations only, such as a radius times
+    an angular velocity.
     """
     frames = trial_frames(model)
     state = trial_state(model, user, frames=frames)

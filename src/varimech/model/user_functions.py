@@ -1,5 +1,5 @@
-"""Functions of the state that a user writes, in Python or as text: tried when they are given,
-called, and what they give checked.
+"""Functions of the state that a user writes, in Python or as text: they are tried when they are
+given, called, and their results checked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CASADI_ERRORS = {
         "take its components, x = p[0], y = p[1]",
     ),
     "SX_get": (
-        "takes a component by something that is no whole number",
+        "takes a component by an index that is not a whole number",
         "they are counted from 0: p[0], p[1]",
     ),
     "ut of bounds": (
@@ -40,7 +40,7 @@ CASADI_ERRORS = {
         "they are counted from 0, and there are two in the plane, three in space",
     ),
     "imension": (
-        "combines vectors or matrices whose sizes do not go together",
+        "combines vectors or matrices whose sizes do not match",
         "varimech.dot is the scalar product",
     ),
     "Wrong number or type of arguments": (
@@ -48,24 +48,23 @@ CASADI_ERRORS = {
         "",
     ),
 }
-"""Parts of CasADi's messages, which carry no other data, with the problem and its remedy."""
+"""Fragments of CasADi's messages, which carry no structured data, with the problem and its remedy.
+"""
 
 
 @dataclass(frozen=True)
 class StateExpression:
-    """A text as a function of the state, wherever one goes:
-    `vm.integral("norm(velocity('P'))")`.
-    """
+    """An expression in text as a function of the state: `vm.integral("norm(velocity('P'))")`."""
 
     text: str
 
     def __call__(self, state: State) -> object:
-        """Its value there."""
+        """Evaluate the expression in a state."""
         return evaluated(self.text, state.scope, "text")
 
 
 class AnyMultipliers(dict[str, SX]):
-    """Multipliers of any name."""
+    """Multipliers under any name."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -76,21 +75,21 @@ class AnyMultipliers(dict[str, SX]):
 
 @dataclass(frozen=True)
 class AnyReactions:
-    """Reactions of the joints and drivers that there are, as free symbols."""
+    """Reactions of the existing joints and drivers, as free symbols."""
 
-    parts: ModelData
+    model: ModelData
 
     def force(self, joint: str) -> SX:
         """Components of a force."""
-        return self._of(joint, "joint", self.parts.joints, self.parts.dimension)
+        return self._of(joint, "joint", self.model.joints, self.model.dimension)
 
     def torque(self, joint: str) -> SX:
         """Components of a torque."""
-        return self._of(joint, "joint", self.parts.joints, 1 if self.parts.dimension == 2 else 3)
+        return self._of(joint, "joint", self.model.joints, 1 if self.model.dimension == 2 else 3)
 
     def effort(self, driver: str) -> SX:
         """An effort."""
-        return self._of(driver, "driver", self.parts.effort_units, 1)
+        return self._of(driver, "driver", self.model.effort_units, 1)
 
     def _of(self, name: str, kind: str, known: Mapping[str, object], size: int) -> SX:
         if name not in known:
@@ -98,18 +97,18 @@ class AnyReactions:
         return SX.sym("f", size)
 
 
-def trial_frames(parts: ModelData) -> dict[Body, Frame]:
+def trial_frames(model: ModelData) -> dict[Body, Frame]:
     """Frames of free symbols."""
-    n = parts.dimension
+    n = model.dimension
     free = {
         body: Frame(SX.sym("o", n), SX.sym("R", n, n), SX.sym("u", n), SX.sym("V", n, n))
-        for body in parts.moving_bodies
+        for body in model.moving_bodies
     }
-    return {parts.ground: parts.ground_frame(), **free}
+    return {model.ground: model.ground_frame(), **free}
 
 
 def trial_state(
-    parts: ModelData,
+    model: ModelData,
     user: str,
     *,
     of_a_run: bool = False,
@@ -117,19 +116,19 @@ def trial_state(
     frames: Mapping[Body, Frame] | None = None,
     later: Callable[[str], SX] | None = None,
 ) -> State:
-    """A state of free symbols, on which a user's function can be tried at the call; that of a run
-    knows accelerations and reactions too. It knows coordinates that elements own, and further ones;
-    `later` stands for states and signals of elements that are not there yet.
+    """Return a state of free symbols, on which a user's function can be tried at the call; with
+    `of_a_run` it includes accelerations and reactions. It includes coordinates that elements own,
+    and additional ones; `later` provides symbols for states and signals of later elements.
     """
-    frames = trial_frames(parts) if frames is None else frames
+    frames = trial_frames(model) if frames is None else frames
     pose: list[SX] = []
     motion: list[SX] = []
-    for body in parts.moving_bodies:
+    for body in model.moving_bodies:
         frame = frames[body]
         pose += [frame.origin, ca.vec(frame.rotation)]
         motion += [frame.origin_rate, ca.vec(frame.rotation_rate)]
     states: dict[str, SX] = {}
-    for c in (*parts.own_coordinates, *own):
+    for c in (*model.own_coordinates, *own):
         y, ẏ = SX.sym(c.name), SX.sym(c.name)
         pose.append(y)
         motion.append(ẏ)
@@ -137,18 +136,18 @@ def trial_state(
     q, v, t = ca.vertcat(SX(0, 1), *pose), ca.vertcat(SX(0, 1), *motion), SX.sym("t")
     if of_a_run:
         return State(
-            parts,
+            model,
             frames,
             t,
             lambda x: SX.sym("rate", *SX(x).shape),
             multipliers=AnyMultipliers(),
-            reactions=lambda: AnyReactions(parts),
+            reactions=lambda: AnyReactions(model),
             coordinates=(q, v, t),
             own=states,
             user=user,
         )
     return State(
-        parts,
+        model,
         frames,
         t,
         lambda x: rate_without_acceleration(x, q, v, t, user),
@@ -160,22 +159,22 @@ def trial_state(
 
 
 def call_user(function: Callable[[State], object], state: State, label: str) -> object:
-    """The value of a user's function of the state."""
+    """Evaluate a user's function of the state."""
     if isinstance(function, StateExpression):
         return evaluated(function.text, state.scope, label)
     return called(function, state, label, "state s (its time is s.time)")
 
 
 def called(function: Callable[[Any], object], argument: object, label: str, of: str) -> object:
-    """The value of a user's function; symbols, and a state taken for a time, fail in words that do
-    not help.
+    """Call a user's function. CasADi's own errors, and a state mistaken for a time, would give
+    messages that do not help; replace them.
     """
     try:
         inspect.signature(function).bind(argument)
     except TypeError as error:
         raise ModelError(f"must be a function of the {of} alone: {error}", label=label) from None
     except ValueError:
-        pass  # how some functions written in C are called is not known
+        pass  # the signatures of some functions written in C cannot be inspected
     try:
         return function(argument)
     except NOT_SYMBOLIC as error:
@@ -208,7 +207,7 @@ def called(function: Callable[[Any], object], argument: object, label: str, of: 
 
 
 def as_column(value: Any, size: int | None, label: str) -> SX:
-    """The result of a user's function as a column, of the right size if one is given."""
+    """Return the result of a user's function as a column, of the right size if one is given."""
     try:
         column = SX(value.symbol if isinstance(value, Parameter) else value)
     except NOT_SYMBOLIC:
@@ -234,7 +233,7 @@ def as_column(value: Any, size: int | None, label: str) -> SX:
 
 
 def column_of(function: Callable[[State], object], state: State, label: str) -> SX:
-    """What a user's function gives for a state, a number or a vector, as a column."""
+    """Evaluate a user's function of a state as a column, for a number or a vector."""
     return as_column(call_user(function, state, label), None, label)
 
 
@@ -248,9 +247,9 @@ def function_of_state(
     of_a_run: bool = False,
     forward: bool = False,
 ) -> Callable[[State], SX]:
-    """Given numbers, texts, or a user's function, as a function of the state that was tried, of any
-    size if none is stated; that of a run knows accelerations and reactions, one that looks forward
-    may name states and signals of later elements.
+    """Return numbers, texts, or a user's function, as a function of the state that has been tried,
+    of any size if `size` is None. With `of_a_run` it may depend on accelerations and reactions;
+    with `forward` it may refer to states and signals of later elements.
     """
     numbers = model.parameter_set
     value = _with_texts(model, value, label, unit)
@@ -264,7 +263,7 @@ def function_of_state(
             model, label, of_a_run=of_a_run, later=collecting(later) if forward else None
         )
         tried = function(trial)
-        if not of_a_run:  # there, rates and reactions are free symbols
+        if not of_a_run:  # in functions of a run, rates and reactions are free symbols
             numbers.check_symbols(tried, label, symbols_in(*trial.coordinates, *later))
         return function
     if size is None:
@@ -274,7 +273,9 @@ def function_of_state(
 
 
 def collecting(symbols: list[SX]) -> Callable[[str], SX]:
-    """Makes symbols for states and signals of later elements, and collects them."""
+    """Return a function that makes symbols for states and signals of later elements, and collects
+    them.
+    """
 
     def later(name: str) -> SX:
         symbols.append(SX.sym(name))
@@ -285,22 +286,23 @@ def collecting(symbols: list[SX]) -> Callable[[str], SX]:
 
 def _with_texts(model: ModelData, value: object, label: str, unit: str) -> object:
     """Texts, alone or as components, as a function of the state; quantities as numbers."""
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    if not any(isinstance(part, str) for part in parts):
+    texts = value if isinstance(value, (list, tuple)) else [value]
+    if not any(isinstance(text, str) for text in texts):
         return value
     numbers = model.parameter_set
     scope = numbers.scope_with("t", None, "the time")
     quantities = [
-        numbers.quantity(part, unit, label, scope) if isinstance(part, str) else None
-        for part in parts
+        numbers.quantity(text, unit, label, scope) if isinstance(text, str) else None
+        for text in texts
     ]
-    known = [
-        part if number is None else number for part, number in zip(parts, quantities, strict=True)
+    components = [
+        text if number is None else number for text, number in zip(texts, quantities, strict=True)
     ]
 
     def function(state: State) -> object:
         values = [
-            evaluated(part, state.scope, label) if isinstance(part, str) else part for part in known
+            evaluated(text, state.scope, label) if isinstance(text, str) else text
+            for text in components
         ]
         return values if isinstance(value, (list, tuple)) else values[0]
 

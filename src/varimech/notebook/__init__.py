@@ -1,1 +1,1 @@
-"""Widgets in notebooks: pages in frames, and what stands in their place where there are none."""
+"""Widgets in notebooks: pages in frames, and their replacement where widgets are not supported."""

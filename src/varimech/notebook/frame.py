@@ -13,7 +13,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class Frame(anywidget.AnyWidget):
-    """A page with everything in it. Front ends without widgets show `instead`.
+    """A self-contained page. Front ends without widgets show `instead`.
 
     Attributes:
         page: its text.
@@ -34,8 +34,8 @@ class Frame(anywidget.AnyWidget):
         return f"<{type(self).__name__} of {self.title}>"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget, and what front ends show that have none."""
+        """The widget, and the content for front ends that do not support widgets."""
         bundle = super()._repr_mimebundle_(**options)
-        assert bundle is not None  # which only widgets without views have not
+        assert bundle is not None  # only widgets without views have no bundle
         data, metadata = bundle
         return {**data, "text/html": self._instead}, metadata

@@ -1,4 +1,4 @@
-"""Whether Python runs for a notebook that shows widgets."""
+"""Detection of a notebook that shows widgets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 
 def shows_widgets() -> bool:
-    """Whether a notebook asks, and the package for widgets is there."""
+    """Whether Python runs for a notebook, and the package for widgets is installed."""
     interactive = sys.modules.get("IPython")
     shell = None if interactive is None else interactive.get_ipython()
     return getattr(shell, "kernel", None) is not None and find_spec("anywidget") is not None

@@ -8,10 +8,10 @@ from .frame import Frame
 
 
 class ResultView(Frame):
-    """Results in a notebook; made by `vm.widget`.
+    """Results in a notebook; created by `vm.widget`.
 
     Attributes:
-        time: shown instant (s); while the mechanism moves it is where it was last set or held.
+        time: displayed instant (s); while the mechanism moves, the instant at which it was last set or paused.
         playing: whether the mechanism moves.
     """
 

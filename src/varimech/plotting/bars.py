@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 20
-"""Most bars in a panel, as many as stay legible; the smallest are left out beyond."""
+"""Largest number of bars in a panel, as many as remain legible; the smallest are omitted beyond."""
 
 
 def bar_figure(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0b6fb8", "#d1495b", "#2a9d5c", "#e08a00", "#6c4ab6", "#00838f", "#8c564b", "#555555")
-"""Distinguishable with colour-vision deficiency, too: they differ in lightness."""
+"""Distinguishable for colour-blind readers, too: the colours differ in lightness."""
 INK, GRID, MARK = "#333333", "#d9d9d9", "#8a8a8a"
 
 

@@ -43,7 +43,7 @@ class Slider:
     """Lengths of the rail against and along the direction (m); None without a rail."""
 
     def ends(self, position: np.ndarray) -> np.ndarray:
-        """Ends of the rail, or of the block if there is none: (end, component) (m)."""
+        """Ends of the rail, or of the block if there is no rail: (end, component) (m)."""
         back, forward = self.reach or (self.size / 2, self.size / 2)
         return np.array([position - back * self.direction, position + forward * self.direction])
 
@@ -68,7 +68,7 @@ def draw(
     points.
 
     Args:
-        shapes: what to draw.
+        shapes: bodies, springs and dampers.
         frames: for each instant the position of every point (m).
         traces: name of a point → its path, (time, component) (m).
         labels: point → text beside it.
@@ -215,7 +215,7 @@ def _lines_at(
 
 def _free_direction(position: np.ndarray, lines: np.ndarray) -> np.ndarray:
     """Of eight directions from a point, the one farthest from all lines through it; the upper right
-    one on a tie.
+    one in a tie.
     """
     a, along = lines[:, 0], lines[:, 1] - lines[:, 0]
     lengths = np.maximum(np.linalg.norm(along, axis=1), TINY)

@@ -1,4 +1,4 @@
-"""Figures one after the other as a GIF (pillow) or an MP4 (ffmpeg)."""
+"""Sequences of figures as a GIF (pillow) or an MP4 (ffmpeg)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARGIN = 0.08
-"""Of the space around an animation, as a share of its size; a round value."""
+"""Margin around an animation, relative to its size; a round value."""
 ENDINGS = (".gif", ".mp4")
 
 
 def check_movie(path: Path, frames: int, seconds: float) -> None:
-    """Refuse other files than GIF and MP4, and what cannot be a number of frames or a time.
+    """Refuse other files than GIF and MP4, and invalid numbers of frames and durations.
 
     Raises:
-        ModelError: for each of them, and for an MP4 without ffmpeg.
+        ModelError: for each of these, and for an MP4 without ffmpeg.
     """
     if path.suffix.lower() not in ENDINGS:
         problem = "must end with .gif or .mp4"
@@ -42,7 +42,9 @@ def check_movie(path: Path, frames: int, seconds: float) -> None:
 
 
 def fixed_picture(figure: Figure, places: np.ndarray) -> np.ndarray:
-    """Pixels of a drawing with axes that contain all places, (place, component), in all pictures."""
+    """Pixels of a drawing whose axes contain all positions, (place, component), and are the same in
+    all pictures.
+    """
     ax: Any = figure.axes[0]
     low, high = places.min(axis=0), places.max(axis=0)
     half = (0.5 + MARGIN) * max(float((high - low).max()), 1e-12)
@@ -54,8 +56,7 @@ def fixed_picture(figure: Figure, places: np.ndarray) -> np.ndarray:
 
 
 def write_movie(path: Path, pictures: Iterable[np.ndarray], count: int, seconds: float) -> Path:
-    """Write pictures, (row, column, colour), that are shown for some seconds in all, again and again
-    in a GIF.
+    """Write pictures, (row, column, colour), with a total duration in seconds; a GIF repeats them.
 
     Raises:
         ModelError: if ffmpeg fails.
@@ -71,15 +72,17 @@ def write_movie(path: Path, pictures: Iterable[np.ndarray], count: int, seconds:
 def _write_gif(path: Path, pictures: Sequence[np.ndarray], seconds: float) -> None:
     from PIL import Image
 
-    first, *rest = (
+    first, *others = (
         Image.fromarray(p).convert("P", palette=Image.Palette.ADAPTIVE) for p in pictures
     )
-    duration = max(20, round(1000 * seconds / len(pictures)))  # GIFs are no faster
-    first.save(path, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
+    duration = max(20, round(1000 * seconds / len(pictures)))  # GIFs cannot be faster
+    first.save(path, format="GIF", save_all=True, append_images=others, duration=duration, loop=0)
 
 
 def _write_mp4(path: Path, pictures: Iterable[np.ndarray], rate: float) -> None:
-    """By the codec that every browser and presentation plays, which needs even sizes."""
+    """Write an MP4 with a codec that every browser and presentation supports; it requires even
+    sizes.
+    """
     writer: subprocess.Popen[bytes] | None = None
     for picture in pictures:
         even = np.ascontiguousarray(
@@ -97,7 +100,7 @@ def _write_mp4(path: Path, pictures: Iterable[np.ndarray], rate: float) -> None:
         try:
             writer.stdin.write(even.tobytes())
         except BrokenPipeError:
-            break  # it ended already, and says why below
+            break  # ffmpeg has ended already, and reports the reason below
     assert writer is not None
     _, errors = writer.communicate()
     if writer.returncode:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 RUN = 6
 """Longest sequence of equal nodes that is shown in full; a round value."""
 LINES, LEVELS = 60, 20
-"""Number of lines, and of levels, after which the rest is only counted: about one screen."""
+"""Number of lines, and of levels, beyond which nodes are only counted: about one screen."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class _Tree:
             self.children[b.parent].append(b)
         self.size: dict[str, int] = {}
         self.shape: dict[str, int] = {}
-        """Equal for equal branches."""
+        """Number of the shape of each branch; equal branches have equal numbers."""
         self.end: dict[str, tuple[int, Branch]] = {}
-        """End of the chain of equal nodes that contains a node, each the only child of the one
-        before: distance and node.
+        """End of the chain that contains a node, in which each node is equal to the previous one
+        and its only child: distance and node.
         """
         shapes: dict[tuple[str, tuple[int, ...]], int] = {}
         for b in reversed(branches):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 FLOOR, CEILING = 1e-16, 10.0
-"""A zero difference is drawn at the first value, near the rounding error; larger ones than the
-second are clipped.
+"""Limits of drawn differences: a zero is drawn at the first value, near the rounding error; larger
+ones than the second are clipped.
 """
 GUIDES = (((1e-4, 1e-2), (1e-12, 1e-8), "δ²"), ((1e-11, 1e-8), (1e-8, 1e-11), "1/δ"))
 """Guide lines: truncation error δ² and rounding error 1/δ of central differences."""
@@ -107,7 +107,7 @@ def _draw_panel(
 
 
 def _handles(colour: Mapping[str, str], style: Mapping[str, Dashes]) -> list[Line2D]:
-    """Of the legend: a curve for each objective, a line for each other method."""
+    """Entries of the legend: a curve for each objective, a line for each other method."""
     from matplotlib.lines import Line2D
 
     return [

@@ -77,7 +77,7 @@ def in_style(
 
 
 def _has_curves(ax: Axes) -> bool:
-    """Whether it shows curves over an axis, rather than a drawing."""
+    """Whether the axes show curves rather than a drawing."""
     return ax.name == "rectilinear" and ax.get_aspect() == "auto" and ax.axison
 
 

@@ -14,7 +14,7 @@ def is_number(value: object) -> bool:
 
 
 def is_written_number(value: object) -> bool:
-    """Whether a value is a number, or the text of one."""
+    """Whether a value is a number, or the text of a number."""
     if not isinstance(value, str):
         return is_number(value)
     try:

@@ -27,7 +27,7 @@ def workspace_figure(
     Args:
         positions: (node, component) (m), in the plane or in space.
         conditioning: from 0 to 1, by node.
-        boundary: what bounds it → pieces, (place, component) each.
+        boundary: limit → its pieces, (place, component) each.
         title: title above the figure.
     """
     figure = new_figure(7.2, 5.0)

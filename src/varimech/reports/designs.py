@@ -20,8 +20,8 @@ from .tables import grid, section, table
 
 
 def optimum_section(optimum: Optimum, plots: Plots) -> str:
-    """Values before and after, active bounds and constraints, motion before and after, and the
-    search.
+    """Values before and after, active bounds and constraints, the motion before and after, and the
+    course of the search.
     """
     p, s, μ = optimum.problem, optimum.problem.space, optimum.best.optimality.bounds
     unit = f" {p.goal.unit}" if p.goal.unit else ""

@@ -75,15 +75,15 @@ def _rows(run: Run, kind: str, name: str) -> list[list[object]]:
             .to_numpy()
             .reshape(values.size, -1)
         )
-    parts = [str(x) for x in array[array.dims[0]].to_numpy()] if array.dims else [""]
+    components = [str(x) for x in array[array.dims[0]].to_numpy()] if array.dims else [""]
     return [
         [
             kind.replace("_", " "),
             name,
-            part,
+            component,
             value.item(),
             run.unit_of(kind, [name]),
             *derivative.tolist(),
         ]
-        for part, value, derivative in zip(parts, values, derivatives, strict=True)
+        for component, value, derivative in zip(components, values, derivatives, strict=True)
     ]

@@ -1,5 +1,5 @@
-"""The top of a report, what matters first: peaks and travel of a run, and for each objective its
-value, the parameter that matters most, and its standard deviation.
+"""The top of a report, the most important results first: peaks and travel of a run; for each
+objective its value, the most influential parameter, and its standard deviation.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ from .outputs import at_most_times
 from .provenance import parameter_scales
 
 MOST = 12
-"""Most facts: what is seen at once."""
+"""Largest number of facts: as many as can be read at a glance."""
 MOST_JOINTS = 30
-"""Most joints whose reactions are compared; with more of them, only those that are plotted."""
+"""Largest number of joints whose reactions are compared; for more joints, only the plotted
+reactions are.
+"""
 STILL = 1e-9
-"""Loads and travels below this share of the largest number of their kind are rounding errors."""
+"""Fraction of the largest number of their kind below which loads and travels are rounding errors.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Fact:
 
 
 def glance(results: Iterable[object], run: Run | None, outputs: Mapping[str, list[str]]) -> str:
-    """The block as HTML; empty if there is nothing to say."""
+    """Return the block as HTML; empty if there are no facts."""
     facts = [fact for result in results for fact in _of_result(result)]
     lead = ""
     if run is not None and run.time.size > 1:
@@ -83,8 +86,8 @@ def _of_result(result: object) -> Iterator[Fact]:
 
 
 def _gradient(g: Gradient) -> Iterator[Fact]:
-    """Objectives, and the first-order effect of 1 % of the parameter that matters most."""
-    given, scales = g.run.info["parameters"], parameter_scales(g.run)
+    """Objectives, and the first-order effect of 1 % of the most influential parameter."""
+    values, scales = g.run.info["parameters"], parameter_scales(g.run)
     for k, name in enumerate(g.objective_names):
         value = engineering(float(g.final_values[k]), g.units[k], digits=4)
         effects = 0.01 * g.final_gradient[k] * [scales[n] for n in g.parameter_names]
@@ -93,7 +96,7 @@ def _gradient(g: Gradient) -> Iterator[Fact]:
             continue
         most = int(np.argmax(np.abs(effects)))
         parameter, unit = g.parameter_names[most], g.parameter_units[most]
-        change = "1 %" if given[parameter] else engineering(0.01 * scales[parameter], unit)
+        change = "1 %" if values[parameter] else engineering(0.01 * scales[parameter], unit)
         effect = engineering(float(effects[most]), g.units[k], sign=True)
         yield Fact(name, value, f"most by {parameter}: {effect} for {change} more")
 
@@ -229,5 +232,5 @@ def _travel(run: Run, outputs: Mapping[str, list[str]]) -> Iterator[Fact]:
                     degrees(x) if kind == "angle" else engineering(x, "m")
                     for x in (high - low, *ends)
                 ]
-                what = "range of the angle" if kind == "angle" else "travel"
-                yield Fact(f"{what}, {name}", texts[0], f"{texts[1]} to {texts[2]}")
+                subject = "range of the angle" if kind == "angle" else "travel"
+                yield Fact(f"{subject}, {name}", texts[0], f"{texts[1]} to {texts[2]}")

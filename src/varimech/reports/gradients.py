@@ -27,9 +27,9 @@ DASHES = ("dash", "dot", "dashdot", "longdash")
 def gradient_section(gradient: Gradient, plots: Plots) -> str:
     """Scaled derivatives, which are comparable, and the unscaled ones."""
     g = gradient
-    given, scaling = g.run.info["parameters"], parameter_scales(g.run)
+    nominal, scaling = g.run.info["parameters"], parameter_scales(g.run)
     values, scales = (
-        np.array([numbers[n] for n in g.parameter_names]) for numbers in (given, scaling)
+        np.array([numbers[n] for n in g.parameter_names]) for numbers in (nominal, scaling)
     )
     names = [
         n if v else f"{n}, by {printed(s)} {u}".rstrip()
@@ -85,8 +85,8 @@ def _histories(g: Gradient, plots: Plots) -> list[str]:
 
 
 def _quantities(g: Gradient, plots: Plots) -> list[str]:
-    """Over time, what objectives integrate, or take the value or the extremum of; that of others is
-    their own history.
+    """Over time, the function of each objective that it integrates or evaluates at a time or an
+    extremum; for other objectives, their own history.
     """
     run, figures = at_most_times(g.run), []
     for name, objective in g.objectives.items() if run.is_live else ():

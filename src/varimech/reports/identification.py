@@ -17,7 +17,7 @@ BARS = 40
 
 
 def posterior_section(p: Posterior, plots: Plots) -> str:
-    """Distributions of parameters and what they predict."""
+    """Distributions of parameters and the resulting predictions."""
     frame, diagnosed = p.table(), p.diagnostics is not None
     columns = ["mode", "mean", "std", "lower", "upper"]
     columns += ["r_hat", "ess_bulk", "ess_tail"] if diagnosed else []
@@ -63,10 +63,10 @@ def _histogram(p: Posterior, k: int, plots: Plots) -> str:
 
 def _bands(p: Posterior, name: str, m: Measurement, plots: Plots) -> str:
     """Data of one measurement with the median and the band of the posterior."""
-    found, curves = p.bands(name), []
-    t = found["time"].to_numpy()
+    bands, curves = p.bands(name), []
+    t = bands["time"].to_numpy()
     low, middle, high = (
-        found[key].to_numpy().reshape(t.size, -1) for key in ("lower", "median", "upper")
+        bands[key].to_numpy().reshape(t.size, -1) for key in ("lower", "median", "upper")
     )
     for c in range(m.components):
         suffix, colour = component_suffix(m, c), COLOURS[c % len(COLOURS)]

@@ -25,11 +25,11 @@ ALIKE = 1e-6
 share of the largest change.
 """
 FEW_EVENTS = 12
-"""Events that are listed at once."""
+"""Largest number of events that are listed at once."""
 FEW_TIMES = 400
 """Number of times at which curves are compared; a round value."""
 MOST_TIMES = 200_000
-"""Most times at which curves are evaluated, before the points to plot are selected; a
+"""Largest number of times at which curves are evaluated, before the points to plot are selected; a
 round value.
 """
 
@@ -195,7 +195,7 @@ def energy_plots(run: Run, plots: Plots) -> str:
 
 
 def events_section(run: Run) -> str:
-    """Impacts, releases, changes of friction and stated events; nothing if there are none."""
+    """Impacts, releases, changes of friction and declared events; empty if there are none."""
     events = run.events
     if not events:
         return ""

@@ -67,7 +67,7 @@ Reported = (
     | AllocationCurve
 )
 CLOSED = 1e-6
-"""Largest constraint residual, as a share of the mechanism's size, that is marked as good; a round
+"""Largest constraint residual, relative to the mechanism's size, that is marked as good; a round
 value.
 """
 Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
@@ -202,7 +202,7 @@ def _content(
     show: Mapping[str, object] | None = None,
     tables: Tables | None = None,
 ) -> dict[str, str]:
-    """The parts of a page, by their names in templates."""
+    """Sections of a page, by their names in templates."""
     plots = Plots()
     run = _subject(results)
     model = _model(run) if model is None else model
@@ -261,17 +261,17 @@ def _motion(name: str, warning: str) -> str:
 
 
 def _subject(results: tuple[object, ...]) -> Run | None:
-    """The run that is animated: that of an optimum, or preferably one with sensitivities."""
+    """The run that is animated: the run of an optimum, or preferably one with sensitivities."""
     if (optimum := next((r for r in results if isinstance(r, Optimum)), None)) is not None:
         return optimum.after
-    # all other results have a run already
+    # all other results contain a run
     others = [result for result in results if not isinstance(result, Study)] or results
     runs = [r for result in others if (r := _run_of(result)) is not None]
     return next((r for r in runs if r.parameter_names), runs[0] if runs else None)
 
 
 def _run_of(result: object) -> Run | None:
-    """Run of a result. That of a study is simulated here if possible: its mechanism may have
+    """Run of a result. The run of a study is simulated here if possible: its mechanism may have
     changed, or fail at the parameter means.
     """
     if isinstance(result, Study):

@@ -22,10 +22,10 @@ LEVELS = {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
 
 def summary(run: Run) -> str:
     """One line about the mechanism: its elements, and its degrees of freedom if known."""
-    kind, *parts = composition(run.info["dimension"], run.drawing_plan.get("counts", {}))
+    kind, *counts = composition(run.info["dimension"], run.drawing_plan.get("counts", {}))
     if dofs := _dofs(run):
-        parts.append(counted(dofs, "degree of freedom", "degrees of freedom"))
-    return f"{kind.capitalize()} mechanism" + (f": {', '.join(parts)}" if parts else "")
+        counts.append(counted(dofs, "degree of freedom", "degrees of freedom"))
+    return f"{kind.capitalize()} mechanism" + (f": {', '.join(counts)}" if counts else "")
 
 
 def _dofs(run: Run) -> int:
@@ -95,13 +95,13 @@ def computed_section(run: Run, plots: Plots) -> str:
 
 def parameter_rows(run: Run) -> list[list[object]]:
     """Values of this run, with unit, bounds and distribution if the mechanism is available."""
-    known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
+    parameters = run.live.equations.model.parameter_set.parameters if run.is_live else {}
     units = parameter_units(run)
     rows = []
     for name, value in run.info["parameters"].items():
         lower, upper, distribution = None, None, ""
-        if name in known:
-            (lower, upper), given = known[name].bounds, known[name].distribution
+        if name in parameters:
+            (lower, upper), given = parameters[name].bounds, parameters[name].distribution
             distribution = (
                 f"± {printed(given.width)} ({given.sigmas:g} σ)"
                 if isinstance(given, Tolerance)
@@ -112,7 +112,7 @@ def parameter_rows(run: Run) -> list[list[object]]:
 
 
 def parameter_units(run: Run) -> dict[str, str]:
-    """Units of the parameters, as far as the run has them."""
+    """Units of the parameters, as far as the run contains them."""
     if run.is_live:
         return {
             name: p.unit for name, p in run.live.equations.model.parameter_set.parameters.items()
@@ -132,9 +132,9 @@ def parameter_scales(run: Run) -> dict[str, float]:
     """Factors that make derivatives comparable: parameter values; for zeros the width of bounds or
     tolerances, or one unit.
     """
-    known = run.live.equations.model.parameter_set.parameters if run.is_live else {}
+    parameters = run.live.equations.model.parameter_set.parameters if run.is_live else {}
     return {
-        name: float(value) or _width(known.get(name))
+        name: float(value) or _width(parameters.get(name))
         for name, value in run.info["parameters"].items()
     }
 
@@ -152,13 +152,13 @@ def _width(parameter: Parameter | None) -> float:
     )
 
 
-def _distribution(given: Any) -> str:
+def _distribution(distribution: Any) -> str:
     """Short text of a distribution."""
-    if given is None:
+    if distribution is None:
         return ""
-    name = getattr(getattr(given, "dist", None), "name", "") or type(given).__name__
+    name = getattr(getattr(distribution, "dist", None), "name", "") or type(distribution).__name__
     return (
-        f"{name}, σ = {printed(float(given.std()))}"
-        if callable(getattr(given, "std", None))
+        f"{name}, σ = {printed(float(distribution.std()))}"
+        if callable(getattr(distribution, "std", None))
         else name
     )

@@ -10,7 +10,9 @@ from .tables import grid, note, section, table
 
 
 def reliability_section(result: Reliability, plots: Plots) -> str:
-    """The probability by all methods, what each limit and each parameter has in it."""
+    """The failure probability by all methods, and the contribution of each limit and each
+    parameter.
+    """
     frame = result.table()
     parts = [table(["method", *frame.columns], _rows(frame))]
     parts += [note(text) for text in result.notes]
@@ -25,10 +27,10 @@ def reliability_section(result: Reliability, plots: Plots) -> str:
             [name, result.design[name], unit, 100 * result.importance[name]]
             for name, unit in zip(names, result.units, strict=True)
         ]
-        slopes = result.sensitivity_table()
+        sensitivities = result.sensitivity_table()
         parts.append(table(head, rows))
         heads = ["parameter", "∂β/∂mean", "∂β/∂σ", "∂P/∂mean", "∂P/∂σ"]
-        parts.append(table(heads, _rows(slopes)))
+        parts.append(table(heads, _rows(sensitivities)))
         shares = np.array([result.importance[name] for name in names])
         order = np.argsort(-shares, kind="stable")
         bars = bar_plot(
@@ -47,7 +49,7 @@ def reliability_section(result: Reliability, plots: Plots) -> str:
 
 
 def _rows(frame: object) -> list[list[object]]:
-    """Rows of a table with their labels; unknown numbers are left out."""
+    """Rows of a table with their labels; unknown numbers are left empty."""
     return [
         [name, *(float(x) if np.isfinite(x) else None for x in row)]
         for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Report sections on robust design: statistics with what they depend on, allocated tolerances with
+"""Report sections on robust design: statistics with their sensitivities, allocated tolerances with
 their costs, cost against risk, verification by samples, and distributions before and after.
 """
 
@@ -20,7 +20,7 @@ from ..web.plots import Axis, Curve, Plots, bar_height, bar_plot, curve_plot
 from .tables import grid, note, section, table
 
 BINS = 30
-"""Bins of a distribution: as many as stay smooth with its samples."""
+"""Bins of a distribution: a number at which it is smooth with its samples."""
 
 
 def statistics_section(s: Statistics, plots: Plots) -> str:
@@ -45,23 +45,23 @@ def statistics_section(s: Statistics, plots: Plots) -> str:
 
 
 def _effects(s: Statistics, name: str, plots: Plots) -> str:
-    """What moves a statistic, the largest effect first."""
+    """Effects of parameters on a statistic, the largest first."""
     d, unit = s.design, s.statistics[name].unit
-    slopes = s.found[name].derivatives[0, : len(d.variables)]
+    derivatives = s.found[name].derivatives[0, : len(d.variables)]
     σ = dict(zip(d.distributions.names, d.distributions.sigma.tolist(), strict=True))
     sizes = [σ.get(n, 0.0) for n in d.nominals]
     sizes += [σ[n] * d.sigmas[i] for n, i in zip(d.widths, d.width_columns, strict=True)]
-    effects = slopes * np.array(sizes)
+    effects = derivatives * np.array(sizes)
     order = np.argsort(-np.abs(effects), kind="stable")
     order = order[effects[order] != 0][:BINS]
     names = [d.variables[k] for k in order]
-    notes = [f"derivative {printed(float(slopes[k]), 4)}" for k in order]
+    notes = [f"derivative {printed(float(derivatives[k]), 4)}" for k in order]
     spec = bar_plot(names, effects[order].tolist(), Axis(f"effect on {name}", unit), notes)
     return plots.add(f"effects on {name}", spec, height=bar_height(len(names)))
 
 
 def allocation_section(a: Allocation, plots: Plots) -> str:
-    """Tolerances before and after, what each costs and brings, constraints, and verification."""
+    """Tolerances before and after, the cost and the effect of each, constraints, and verification."""
     shown = a.table().reset_index()
     rows = [list(row) for row in shown.itertuples(index=False)]
     head = ["constraint", "rule", "before", "after", "unit", "multiplier"]
@@ -109,25 +109,28 @@ def _tolerances(a: Allocation, plots: Plots) -> list[str]:
 
 
 def _contributions(a: Allocation, plots: Plots) -> list[str]:
-    """What each tolerance has in the constraints, (∂s/∂t) t, the largest first."""
+    """Contribution of each tolerance to the constraints, (∂s/∂t) t, the largest first."""
     figures = []
-    for b, slopes in zip(a.constraints, a.risk, strict=True):
-        parts = slopes * a.after
-        if not parts.any():
+    for b, derivatives in zip(a.constraints, a.risk, strict=True):
+        contributions = derivatives * a.after
+        if not contributions.any():
             continue
-        order = np.argsort(-np.abs(parts), kind="stable")
+        order = np.argsort(-np.abs(contributions), kind="stable")
         names = [f"± {a.names[k]}" for k in order]
-        notes = [f"derivative {printed(float(slopes[k]), 4)}" for k in order]
-        spec = bar_plot(names, parts[order].tolist(), Axis(f"part in {b.name}", b.unit), notes)
+        notes = [f"derivative {printed(float(derivatives[k]), 4)}" for k in order]
+        spec = bar_plot(
+            names, contributions[order].tolist(), Axis(f"contribution to {b.name}", b.unit), notes
+        )
         title = f"derivative of {b.name} times the tolerance"
         figures.append(plots.add(title, spec, height=bar_height(len(names))))
     return figures
 
 
 def curve_section(curve: AllocationCurve, plots: Plots) -> str:
-    """Cost against risk, and the tolerances behind it."""
+    """Cost against risk, and the corresponding tolerances."""
     x, axis = curve.targets, Axis(curve.rule, curve.unit)
-    if curve.unit == "" and curve.rule.startswith("probability"):  # 0.99, 0.999, … are far apart
+    # 0.99, 0.999, … are far apart on this scale
+    if curve.unit == "" and curve.rule.startswith("probability"):
         x, axis = 1 - x, Axis(f"1 − {curve.rule}", "", log=True)
     order = np.argsort(x)
     costs = [
@@ -169,7 +172,7 @@ def curve_section(curve: AllocationCurve, plots: Plots) -> str:
 
 
 def verification_part(check: Verification | None, designs: TwoDesigns | None, plots: Plots) -> str:
-    """What independent samples say, and distributions before and after."""
+    """Results of independent samples, and distributions before and after."""
     parts = list[str]()
     lead = "Not verified by independent samples."
     if check is not None:
@@ -186,7 +189,7 @@ def verification_part(check: Verification | None, designs: TwoDesigns | None, pl
 
 
 def _distribution(d: Distribution, plots: Plots) -> str:
-    """Densities before and after, each on bins of its own, with the limits."""
+    """Densities before and after, each with its own bins, and the limits."""
     curves = []
     for every, colour, label in ((d.before, BEFORE, "before"), (d.after, COLOURS[0], "after")):
         x = every[np.isfinite(every)]

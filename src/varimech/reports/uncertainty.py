@@ -32,7 +32,7 @@ from .tables import folded, grid, section, table
 SIGMAS = 3.0
 """Half-width of bands, in standard deviations, as usual for tolerances."""
 MOST_BARS = 64
-"""Most bars of a histogram: as many as stay legible."""
+"""Largest number of bars of a histogram: as many as remain legible."""
 
 
 def moments_section(moments: Moments, plots: Plots) -> str:
@@ -42,8 +42,8 @@ def moments_section(moments: Moments, plots: Plots) -> str:
     columns = (moments.objective_names, means, deviations, moments.units, moments.horizons.tolist())
     rows = [list(row) for row in zip(*columns, strict=True)]
     objectives = range(len(moments.objective_names))
-    known = moments.known_over_time
-    over_time = [plot for k in known for plot in _moments_over_time(moments, k, plots)]
+    resolved = moments.known_over_time
+    over_time = [plot for k in resolved for plot in _moments_over_time(moments, k, plots)]
     return section(
         "moments",
         "Tolerances",
@@ -90,18 +90,18 @@ def _shares(moments: Moments, k: int, plots: Plots) -> str:
 
 
 def _deviations(moments: Moments, k: int) -> dict[str, Any]:
-    """Over time, |∂ψ/∂ρ| σ of the parameters that contribute most; their squares add
-    up, not these.
+    """Deviations |∂ψ/∂ρ| σ over time for the parameters that contribute most; not these, but their
+    squares add up.
     """
     std = moments.std.isel(objective=k).to_numpy()
-    parts = np.abs(moments.derivatives[:, k]) * moments.distributions.sigma
-    order = np.argsort(-parts.sum(axis=0), kind="stable")[:MOST_PARTS]
+    deviations = np.abs(moments.derivatives[:, k]) * moments.distributions.sigma
+    order = np.argsort(-deviations.sum(axis=0), kind="stable")[:MOST_PARTS]
     curves = [Curve("all parameters", moments.time, std, colour=GREY)]
     curves += [
         Curve(
             moments.distributions.names[i],
             moments.time,
-            parts[:, i],
+            deviations[:, i],
             dash="dot",
             colour=COLOURS[i % len(COLOURS)],
         )

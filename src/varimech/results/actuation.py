@@ -1,13 +1,13 @@
 """Least effort of redundant actuators for a motion that drivers prescribe.
 
-Drivers exert the generalised force g = −Φ_dᵀ λ_d. Actuators with rates w = Gᵀ q̇ exert G u, which
-moves the mechanism in the same way if both differ by forces of joints Jᵀ μ only. Of all such u the
-one with the least ½ uᵀ W u follows from
+Drivers exert the generalised force g = −Φ_dᵀ λ_d. Actuators with rates w = Gᵀ q̇ exert G u. They
+produce the same motion if both forces differ by joint forces Jᵀ μ only. Among all such u, the one
+with the least ½ uᵀ W u follows from
 
     W u + Gᵀ ν = 0,     J ν = 0,     G u − Jᵀ μ = g.
 
-With S from Φ_q S = (0, 1), B = Sᵀ G and the efforts τ of as many drivers as degrees of freedom, this
-is u = W⁻¹ Bᵀ (B W⁻¹ Bᵀ)⁻¹ τ. Derivatives follow from the same matrix.
+With S from Φ_q S = (0, 1), B = Sᵀ G and as many driver efforts τ as degrees of freedom, this is u =
+W⁻¹ Bᵀ (B W⁻¹ Bᵀ)⁻¹ τ. Derivatives follow from the same matrix.
 
 Y. Nakamura and M. Ghodoussi, IEEE Trans. Robotics and Automation 5 (1989) 294–302.
 """
@@ -33,14 +33,16 @@ if TYPE_CHECKING:
     from .live_run import LiveRun
 
 MISSED = 1e-8
-"""Share of the force of the drivers that actuators may miss: rounding of motions is far below."""
+"""Fraction of the driver force that actuators may fail to reproduce: rounding of motions is far
+below.
+"""
 SINGULAR = 1e-12
-"""Singular values over the largest one that are zero."""
+"""Singular values relative to the largest one that count as zero."""
 
 
 @dataclass(frozen=True)
 class Actuators:
-    """What exerts forces in place of the drivers."""
+    """The actuators that replace the drivers."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -49,13 +51,13 @@ class Actuators:
     weights: np.ndarray
 
 
-def read_actuators(e: Equations, given: object, weights: object) -> Actuators:
-    """Actuators by name, with their weights.
+def read_actuators(e: Equations, actuators: object, weights: object) -> Actuators:
+    """Read actuators by name, with their weights.
 
     Raises:
         ModelError: for unknown names, and weights that are not positive.
     """
-    listed = [given] if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    listed = [actuators] if isinstance(actuators, str) else list(actuators)  # type: ignore[call-overload]
     if not listed:
         raise ModelError("names no actuator", element="actuation", field="actuators")
     names, units, columns, own = [], [], [], []
@@ -73,17 +75,17 @@ def read_actuators(e: Equations, given: object, weights: object) -> Actuators:
             columns.append(ca.gradient(power, e.v))
             own.append(weight)
     if isinstance(weights, Mapping):
-        known = {*names, *map(str, listed)}
+        valid_names = {*names, *map(str, listed)}
         for name in weights:
-            if name not in known:
+            if name not in valid_names:
                 raise ModelError(
-                    "is no actuator here", element="actuation", field="weights", value=name
+                    "is not one of the actuators", element="actuation", field="weights", value=name
                 )
     return Actuators(tuple(names), tuple(units), ca.horzcat(*columns), np.array(own))
 
 
 def _read(e: Equations, actuator: Any) -> list[tuple[str, str, SX]]:
-    """Name, unit and power per unit of an actuator, of each component."""
+    """Name, unit and power per unit effort of an actuator, for each of its components."""
     model = e.model
     name = getattr(actuator, "name", actuator)
     if isinstance(name, str) and name in model.forces:
@@ -142,17 +144,17 @@ def _weight(weights: object, k: int, name: str, count: int) -> float:
 def least_effort(
     live: LiveRun, actuators: Actuators, *, differentiate: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """u, (time, actuator), and its derivatives, (time, actuator, parameter).
+    """Compute u, (time, actuator), and its derivatives, (time, actuator, parameter).
 
     Raises:
-        ModelError: for models without drivers, and with forces that depend on those of joints.
-        VarimechError: where actuators cannot exert what the motion takes.
+        ModelError: for models without drivers, and with forces that depend on joint forces.
+        VarimechError: where the actuators cannot exert what the motion requires.
     """
     e = live.equations
     _check(e)
     J, g = _joints_and_drivers(e)
     n, m, c = e.q.numel(), len(actuators.names), J.shape[0]
-    parts = ca.vertcat(ca.vec(actuators.directions), ca.vec(J), g)
+    terms = ca.vertcat(ca.vec(actuators.directions), ca.vec(J), g)
     K0 = np.zeros((m + c + n, m + c + n))
     K0[:m, :m] = np.diag(actuators.weights)
 
@@ -164,8 +166,8 @@ def least_effort(
         K[m + c :, m : m + c], K[m : m + c, m + c :] = -J.T, -J
         return K, np.concatenate([np.zeros(m + c), row[n * (m + c) :]])
 
-    values = live.evaluate(parts)
-    changes = live.derivative(parts) if differentiate else None
+    values = live.evaluate(terms)
+    changes = live.derivative(terms) if differentiate else None
     u = np.zeros((len(values), m))
     u_ = None if changes is None else np.zeros((len(values), m, changes.shape[2]))
     for k, row in enumerate(values):
@@ -203,7 +205,7 @@ def _drivers(model: ModelData) -> set[str]:
 
 
 def _joints_and_drivers(e: Equations) -> tuple[SX, SX]:
-    """Rows of Φ_q of all constraints but drivers, and the generalised force of these."""
+    """Rows of Φ_q of all constraints except the drivers, and the generalised force of the drivers."""
     drivers, begin = _drivers(e.model), 0
     held: list[int] = []
     driven: list[int] = []

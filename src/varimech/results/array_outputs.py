@@ -1,5 +1,5 @@
-"""Outputs of many things of a run at once, as plain arrays: faster than one by one. For drawings
-and animations.
+"""Outputs of many objects of a run at once, as plain arrays, for drawings and animations: faster
+than one labelled array per object.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .named_outputs import NamedOutputs
 TURNING: tuple[str, ...] = ("angular_velocity", "angular_acceleration")
 PLAIN: tuple[str, ...] = ("position", "velocity", "acceleration", "angle", *TURNING)
 PLAIN += ("displacement", "displacement_rate", "deviation")
-"""Outputs whose names need no further check and whose values no warning."""
+"""Outputs whose names need no further check and whose values need no warning."""
 
 
 class ArrayOutputs(NamedOutputs):
-    """Paths of points, and curves of all that turns or slides."""
+    """Paths of points, and curves of all joints and bodies that rotate or slide."""
 
     def paths(self, points: list[str]) -> dict[str, np.ndarray]:
         """Positions of many points.
@@ -64,7 +64,7 @@ class ArrayOutputs(NamedOutputs):
         return dict(zip(points, np.split(derivatives, len(points), axis=1), strict=True))
 
     def curves(self, kind: str) -> dict[str, np.ndarray]:
-        """An output of all things that have it.
+        """Curves of an output for all objects that have it.
 
         Args:
             kind: "angle" or "displacement".
@@ -79,11 +79,12 @@ class ArrayOutputs(NamedOutputs):
         return dict(zip(names, values.T, strict=True))
 
     def columns(self, kind: str, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
-        """Curves of an output of some things, one for each component: what `plot` draws.
+        """Curves of an output for some objects, one for each component: the curves that `plot`
+        draws.
 
         Args:
             kind: the output, such as "velocity".
-            names: of what.
+            names: of the objects.
 
         Returns:
             Label and (time) of each.
@@ -93,18 +94,19 @@ class ArrayOutputs(NamedOutputs):
             return [column for name, array in arrays.items() for column in components(name, array)]
         if kind == "angle":
             return list(zip(names, self._live.angles(names).T, strict=True))
-        found = []
+        curves = []
         for name in names:
             values = self._live.evaluate_named(self._kind_of(kind, name), [name])
             labels = labels_along("component", values.shape[1])
-            found += [
+            curves += [
                 (name if values.shape[1] == 1 else f"{name} {label}", column)
                 for label, column in zip(labels, values.T, strict=True)
             ]
-        return found
+        return curves
 
     def loads_on(self, joints: Sequence[str]) -> np.ndarray:
-        """Reactions of joints on their second bodies, as `reaction` has them, without its warning.
+        """Reactions of joints on their second bodies, as returned by `reaction` but without its
+        warning.
 
         Args:
             joints: their names.
@@ -136,11 +138,11 @@ class ArrayOutputs(NamedOutputs):
         e = live.equations
 
         def build() -> SX:
-            parts = [
+            forces = [
                 e.reactions.acting(e.model.forces[name], e.model.find_point(point))
                 for name, point in given
             ]
-            return ca.vertcat(*parts)
+            return ca.vertcat(*forces)
 
         values = live.evaluate_kept(("acting", *given), build)
         return values.reshape(len(values), len(given), -1)
@@ -166,17 +168,19 @@ class ArrayOutputs(NamedOutputs):
         return np.stack(turned, axis=1)
 
     def _rotations(self, bodies: list[str]) -> list[np.ndarray]:
-        """(time, row, column) of each."""
+        """Rotation matrices of bodies, (time, row, column) each."""
         if self._live is None or not bodies:
             arrays = [self.rotation(body).transpose("time", "row", "column") for body in bodies]
             return [array.to_numpy() for array in arrays]
         d = int(self.info["dimension"])
         values = self._live.evaluate_named("rotation", bodies)
-        each = values.reshape(len(values), len(bodies), d, d)  # columns follow each other
+        each = values.reshape(len(values), len(bodies), d, d)  # stored column by column
         return [each[:, k].transpose(0, 2, 1) for k in range(len(bodies))]
 
     def _kind_of(self, kind: str, name: str) -> str:
-        """Bodies in space have vectors where joints have rates of an angle."""
+        """Kind of an output by name: bodies in space have vectors where joints have scalar rates of
+        an angle.
+        """
         return f"body_{kind}" if kind in TURNING and self._turns_in_space(name) else kind
 
     def _of_points(self, kind: str, points: list[str]) -> dict[str, np.ndarray]:

@@ -1,5 +1,5 @@
-"""Campbell diagrams: frequencies over a speed, with the orders of its excitation, and the critical
-speeds at which both agree.
+"""Campbell diagrams: frequencies over a speed, with the orders of excitation, and the critical
+speeds at which frequency and excitation coincide.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OSCILLATES = 1e-7
-"""Share of the largest eigenvalue from which on an imaginary part counts."""
+"""Fraction of the largest eigenvalue above which an imaginary part counts as oscillation."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,11 +29,13 @@ class Campbell(EigenvalueCurves):
     """Frequencies of small motions over a speed; made by `Mechanism.campbell`."""
 
     orders: tuple[float, ...]
-    """Multiples of the rotational frequency that excite."""
+    """Multiples of the rotational frequency at which excitation occurs."""
     revolutions: float
-    """Revolutions per second at a speed of one unit."""
+    """Revolutions per second per unit of the speed parameter."""
     places: tuple[tuple[float, Crossing], ...]
-    """Order, and where a frequency equals that multiple of the rotational frequency."""
+    """Order, and the crossing at which a frequency equals that multiple of the rotational
+    frequency.
+    """
 
     frequency = Variable("Im λ / 2π (value, branch), Hz; NaN where nothing oscillates.")
     growth_rate = Variable("Re λ (value, branch), 1/s.")
@@ -49,16 +51,18 @@ class Campbell(EigenvalueCurves):
 
     @cached_property
     def dataset(self) -> xr.Dataset:
-        """`frequency` and `growth_rate` (value, branch) of what oscillates, with derivatives (…,
-        parameter); `critical_value`, `critical_order`, `critical_frequency`, `critical_branch` and
-        `critical_derivative` of the critical speeds.
+        """`frequency` and `growth_rate` (value, branch) of the oscillating branches, with
+        derivatives (…, parameter); `critical_value`, `critical_order`, `critical_frequency`,
+        `critical_branch` and `critical_derivative` of the critical speeds.
         """
         import xarray as xr
 
         λ = self.branches.eigenvalues
         shown = λ.imag > OSCILLATES * np.abs(λ).max(initial=0.0)
         kept = np.flatnonzero(shown.any(axis=0))
-        variables = self._curves(kept) | self._met("critical", tuple(c for _, c in self.places))
+        variables = self._curves(kept) | self._crossing_variables(
+            "critical", tuple(c for _, c in self.places)
+        )
         orders = np.array([order for order, _ in self.places])
         variables["critical_order"] = ("critical", orders)
         data = xr.Dataset(variables, coords=self._coords(kept))

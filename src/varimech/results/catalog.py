@@ -1,4 +1,4 @@
-"""The named outputs of a run: what each is of, its labels and its unit."""
+"""The named outputs of a run: the objects that each belongs to, its labels and its unit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ENERGIES = ("kinetic", "potential", "total")
 
 @dataclass(frozen=True)
 class OutputKind:
-    """What an output is of (a dimension of labelled arrays), its dimensions beyond time, its unit
-    and its function of the state.
+    """Definition of an output: the kind of object it belongs to (a dimension of labelled arrays),
+    its dimensions beyond time, its unit and its function of the state.
     """
 
     of: str
@@ -63,12 +63,12 @@ OUTPUTS: dict[str, OutputKind] = {
 
 
 def names_of(equations: Equations) -> dict[str, list[str]]:
-    """For each dimension, the names of all things along it."""
+    """For each dimension, the names of all objects along it."""
     return {**names_in(equations.model), "constraint": list(equations.constraint_names)}
 
 
 def names_in(m: ModelData) -> dict[str, list[str]]:
-    """All but those of constraints, which depend on the coordinates."""
+    """Names of all objects except constraints, which depend on the coordinates."""
     planar = m.dimension == 2
     turning = [j.name for j in m.joints.values() if j.angle() is not None]
     return {

@@ -50,10 +50,10 @@ CHAOS, SINGULAR, NON_SMOOTH_FORCE, NON_SMOOTH_OBJECTIVE = (
     "non-smooth force",
     "non-smooth objective",
 )
-"""Why one is not trusted."""
+"""Reasons why a derivative is not trusted."""
 OF = ("computed function", "true motion")
-"""Of what it is the derivative: of the outcome of the program with its steps; and of the motion
-that these approximate.
+"""The functions whose derivative is assessed: the discrete result of the program with its steps,
+and the exact motion that it approximates.
 """
 
 
@@ -66,14 +66,14 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
     mechanism: str
     method: str
     differentiated: str
-    """The method of the gradient in question."""
+    """Method of the gradient being certified."""
     wanted: float
-    """Digits from which on a derivative is trusted."""
+    """Number of digits from which on a derivative is trusted."""
     plateau_value: np.ndarray
-    """What neighbouring perturbations agree on; NaN where they do not."""
+    """Value on which neighbouring perturbations agree; NaN where they do not agree."""
     plateau_error: np.ndarray
     plateau_decades: np.ndarray
-    """Its width."""
+    """Width of the plateau in decades of the perturbation."""
     findings: tuple[Finding, ...]
     seconds: float
 
@@ -126,7 +126,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why derivatives are not trusted; empty if all are."""
+        """Reasons why derivatives are not trusted; empty if all are trusted."""
         return tuple(dict.fromkeys(str(r) for r in self.reason.ravel() if r))
 
     def verdict(self, objective: int, parameter: int) -> str:
@@ -178,7 +178,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         return pd.DataFrame(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data.
+        """Return the whole certificate as plain data.
 
         Returns:
             Its fields, and `trusted`; NaN is None.
@@ -186,7 +186,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         return {"trusted": self.trusted, **plain(self)}
 
     def _metadata(self) -> dict[str, object]:
-        """All of it: evidence that the dataset does not have, too."""
+        """Complete metadata, including evidence that the dataset does not contain."""
         return self.to_json()
 
     @classmethod
@@ -208,16 +208,16 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
 
     @classmethod
     def from_json(cls, data: dict[str, object]) -> Certificate:
-        """A certificate from plain data.
+        """Rebuild a certificate from plain data.
 
         Args:
-            data: what `to_json` gave.
+            data: the data that `to_json` returned.
 
         Returns:
             The same certificate.
 
         Raises:
-            ModelError: if something in it is missing, or of another type.
+            ModelError: if a field is missing, or of another type.
         """
         try:
             certificate: Certificate = _restored(cls, data)
@@ -248,14 +248,14 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
         return "trusted" if self.trusted else f"not trusted: {', '.join(self.reasons)}"
 
     def sweep_panels(self) -> tuple[dict[str, tuple[list[Line], list[Level]]], str]:
-        """What `plot` draws.
+        """Curves that `plot` draws.
 
         Returns:
-            Curves and levels by parameter, and the method that all errors refer to.
+            Curves and levels by parameter, and the reference method of all errors.
         """
-        known = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
-        against = next(reversed(known), "")
-        exact = known.pop(against, self.gradient)
+        by_method = {c.name: c.gradient for c in self.derivative_checks if c.gradient is not None}
+        against = next(reversed(by_method), "")
+        exact = by_method.pop(against, self.gradient)
         panels: dict[str, tuple[list[Line], list[Level]]] = {}
         for p, parameter in enumerate(self.parameter_names):
             curves, levels = panels[parameter] = [], []
@@ -266,12 +266,12 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
                     continue
                 differences = np.abs(self.sweep[:, o, p] - value) / size
                 curves.append(Line(objective, np.array(self.relative_steps), differences))
-                errors = {name: float(other[o, p]) - value for name, other in known.items()}
+                errors = {name: float(other[o, p]) - value for name, other in by_method.items()}
                 repeated = (
-                    exact if self.differentiated == against else known.get(self.differentiated)
+                    exact if self.differentiated == against else by_method.get(self.differentiated)
                 )
                 if repeated is None or repeated[o, p] != own:
-                    errors["the gradient in question"] = own - value
+                    errors["the certified gradient"] = own - value
                 steps = f"error by the {self.refinement.what}"
                 errors[steps] = float(self.errors[1, o, p] - self.errors[0, o, p])
                 levels += [Level(objective, name, abs(e) / size) for name, e in errors.items()]
@@ -301,7 +301,7 @@ class Certificate(ByParameter, GradientEvidence, Verdicts):
 
 
 def _restored(kind: object, value: Any) -> Any:
-    """What plain data were made of, by its type; null is NaN where a number belongs."""
+    """Rebuild a value from plain data, by its type; null is NaN where a number is expected."""
     if get_origin(kind) is UnionType:
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
         return None if value is None else _restored(kind, value)

@@ -1,4 +1,4 @@
-"""What a certificate holds as evidence about a gradient. Arrays are by (objective, parameter)."""
+"""Evidence about a gradient in a certificate. Arrays are by (objective, parameter)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 NEAR_SINGULAR = 1e-2
-"""Share of its median that the smallest singular value of Φ_q may fall to."""
+"""Fraction of its median below which the smallest singular value of Φ_q is near-singular."""
 
 
 @dataclass(frozen=True)
 class DerivativeCheck:
-    """The gradient by one method. Where it gives none, `refusal` gives the reason."""
+    """The gradient by one method; `refusal` gives the reason if the method returns none."""
 
     name: str
     gradient: np.ndarray | None
@@ -25,9 +25,9 @@ class Refinement:
     """The gradient with shorter steps, or smaller tolerances."""
 
     what: str
-    """step or tolerance"""
+    """"step" or "tolerance"."""
     settings: tuple[float, ...]
-    """The given one first."""
+    """The original setting first."""
     gradients: np.ndarray
     """(setting, objective, parameter)"""
     refusal: str = ""
@@ -40,39 +40,39 @@ class Unresolved:
     place: str
     """The force, driver or objective that it is part of."""
     time: float
-    """Where most of it is missed (s)."""
+    """Time of the largest unresolved part (s)."""
     share: float
     """Relative discrepancy of its integral over that step."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The gradient by a run of another kind. Where it gives none, `refusal` gives the reason."""
+    """The gradient by a run of another kind; `refusal` gives the reason if the run returns none."""
 
     what: str
     gradient: np.ndarray | None
     refusal: str
     compliant: bool
-    """Whether constraints of the given formulation give way, or drift."""
+    """Whether the original formulation relaxes the constraints, or lets them drift."""
     unresolved: tuple[Unresolved, ...]
-    """Functions that the given steps do not resolve."""
+    """Functions that the original steps do not resolve."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How derivatives of the state grow over the run."""
+    """Growth of the derivatives of the state over the run."""
 
     factor: float
-    """From a fifth of the run to its end."""
+    """Ratio of the derivatives at the end to those at a fifth of the run."""
     rate: float
-    """1/s, of exponential growth."""
+    """Rate of exponential growth (1/s)."""
     exponential: bool
 
 
 @dataclass(frozen=True)
 class Singularity:
-    """How close constraints come to depending on each other: the smallest singular value of Φ_q
-    over its median along the run.
+    """Distance from linearly dependent constraints: the smallest singular value of Φ_q relative to
+    its median along the run.
     """
 
     closeness: float
@@ -80,13 +80,13 @@ class Singularity:
 
     @property
     def near(self) -> bool:
-        """Whether that is so close that derivatives mean nothing behind it."""
+        """Whether constraints come so close to dependence that later derivatives are meaningless."""
         return self.closeness < NEAR_SINGULAR
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding in plain words; `kind` is a reason why derivatives are not trusted, or a topic."""
+    """A finding as a sentence; `kind` is a reason why derivatives are not trusted, or a topic."""
 
     kind: str
     text: str
@@ -94,12 +94,12 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class GradientEvidence:
-    """What is known about a gradient."""
+    """All evidence about a gradient."""
 
     gradient: np.ndarray
-    """The gradient in question."""
+    """The gradient being certified."""
     sizes: np.ndarray
-    """By what errors are measured: its derivatives, or the sizes given to `certify` where these are
+    """Scales of the errors: the derivatives, or the sizes given to `certify` where these are
     larger.
     """
     derivative_checks: tuple[DerivativeCheck, ...]
@@ -119,25 +119,25 @@ class GradientEvidence:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What follows for each derivative."""
+    """Conclusions for each derivative."""
 
     digit_array: np.ndarray
     """(of, objective, parameter): digits of the computed function and of the true motion; NaN where
-    there is nothing to count.
+    digits are undefined.
     """
     errors: np.ndarray
     """(of, objective, parameter): estimated errors, absolute."""
     status: np.ndarray
     """"trusted", "not trusted", "does not depend" or "zero within rounding"."""
     reason: np.ndarray
-    """Why not; empty where it is trusted."""
+    """Reason for a derivative that is not trusted; empty if it is trusted."""
     slope: np.ndarray
-    """How errors of differences fall with the perturbation: 2 for smooth functions, NaN where they
-    do not fall.
+    """Exponent of the error of differences in the perturbation: 2 for smooth functions, NaN where
+    the error does not decrease.
     """
     order: np.ndarray
-    """Of convergence under halving of the step; NaN where rounding is reached, or
-    steps are chosen.
+    """Order of convergence under halving of the step; NaN where rounding is reached, or steps are
+    adaptive.
     """
     amplification: np.ndarray
-    """By objective: its rounding over that of one number."""
+    """By objective: ratio of its rounding error to the rounding of one number."""

@@ -1,5 +1,5 @@
-"""Eigenvalues over a parameter, and values at which they meet a condition: what root loci and
-Campbell diagrams have in common.
+"""Eigenvalues over a parameter, and values at which they satisfy a condition: the common base of
+root loci and Campbell diagrams.
 """
 
 from __future__ import annotations
@@ -24,30 +24,36 @@ class Branches:
     eigenvalues: np.ndarray
     """(value, branch)"""
     derivatives: np.ndarray
-    """(value, branch, parameter), the parameter of the branches first; NaN where they meet."""
+    """(value, branch, parameter), the parameter of the branches first; NaN where branches meet."""
     jumps: tuple[int, ...] = ()
-    """Rows at which another motion begins (another equilibrium, say): branches do not go on there."""
+    """Rows at which another motion begins (for example another equilibrium): branches do not
+    continue across them.
+    """
 
     def broken(self, curve: np.ndarray) -> np.ndarray:
-        """Numbers at all values, (value, …), with NaN before each jump, where a curve ends."""
+        """Numbers at all values, (value, …), with NaN before each jump, so that plotted curves end
+        there.
+        """
         return np.insert(curve, self.jumps, np.nan, axis=0)
 
     def joins(self, first: int, last: int) -> bool:
-        """Whether branches go on from one row to another."""
+        """Whether branches continue from one row to another."""
         return not any(first < row <= last for row in self.jumps)
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a branch meets a condition."""
+    """A value at which a branch satisfies a condition."""
 
     value: float
     branch: int
     eigenvalue: complex
     slope: float
-    """dF/dv"""
+    """Derivative dF/dv of the condition F with respect to the value."""
     derivatives: np.ndarray
-    """Of the value, with respect to the further parameters; NaN where the branch touches only."""
+    """Derivatives of the value with respect to the further parameters; NaN where the branch only
+    touches the condition.
+    """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,13 +66,13 @@ class EigenvalueCurves(Result):
     """Name of the parameter that is varied."""
     unit: str
     parameter_names: tuple[str, ...]
-    """Those of derivatives: the parameter itself, then further ones."""
+    """Parameters of the derivatives: the varied parameter itself, then further ones."""
     parameter_units: tuple[str, ...]
     branches: Branches
     neutral: int
-    """Number of motions that were left out: their eigenvalue is zero everywhere."""
+    """Number of neutral motions, which are left out: their eigenvalue is zero everywhere."""
     steady: bool
-    """Whether the linear equations do not change along the motions, so that modes mean anything."""
+    """Whether the linear equations are constant along the motions, so that modes are meaningful."""
 
     _dims = ("value", "branch")
 
@@ -83,12 +89,12 @@ class EigenvalueCurves(Result):
 
     @property
     def values(self) -> np.ndarray:
-        """Of the parameter."""
+        """Values of the parameter."""
         return self.branches.values
 
     @property
     def axis(self) -> str:
-        """Parameter and unit, as axes show them."""
+        """Label of the parameter on axes, with its unit."""
         return f"{self.parameter} ({self.unit})" if self.unit else self.parameter
 
     def _coords(self, kept: np.ndarray) -> dict[str, Any]:
@@ -109,11 +115,11 @@ class EigenvalueCurves(Result):
             "frequency_derivative": ((*dims, "parameter"), λ_.imag / turn),
         }
 
-    def _met(self, name: str, places: tuple[Crossing, ...]) -> dict[str, Any]:
-        """Values at which branches meet a condition; derivatives with respect to the parameter that
-        takes the values are zero.
+    def _crossing_variables(self, name: str, places: tuple[Crossing, ...]) -> dict[str, Any]:
+        """Values at which branches satisfy a condition. The derivatives with respect to the varied
+        parameter, which takes these values, are zero.
         """
-        slopes = [np.concatenate([[0.0], c.derivatives]) for c in places]
+        sensitivities = [np.concatenate([[0.0], c.derivatives]) for c in places]
         shape = len(places), len(self.parameter_names)
         return {
             f"{name}_value": (name, np.array([c.value for c in places]), {"units": self.unit}),
@@ -123,7 +129,7 @@ class EigenvalueCurves(Result):
                 {"units": "Hz"},
             ),
             f"{name}_branch": (name, np.array([c.branch + 1 for c in places], dtype=int)),
-            f"{name}_derivative": ((name, "parameter"), np.array(slopes).reshape(shape)),
+            f"{name}_derivative": ((name, "parameter"), np.array(sensitivities).reshape(shape)),
         }
 
     @property
@@ -138,7 +144,9 @@ class EigenvalueCurves(Result):
                 " eigenvalues do not continue those before"
             )
         if not self.steady:
-            notes.append("the linear equations change along the motion: these are of one instant")
+            notes.append(
+                "the linear equations change along the motion: these hold at one instant only"
+            )
         return notes
 
     @property

@@ -1,4 +1,4 @@
-"""The outcome of many runs of one mechanism with different parameter values."""
+"""Results of many runs of one mechanism with different parameter values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ensemble(Result):
     gradient_array: np.ndarray | None
     """(sample, objective, parameter)"""
     failures: Mapping[int, Exception]
-    """Sample → why it failed."""
+    """Sample → the error that it failed with."""
     seconds: dict[str, float]
 
     values = Variable("ψ by sample and objective.", "value")
@@ -41,7 +41,7 @@ class Ensemble(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Numbers of samples and of those that failed, and seconds."""
+        """Number of samples, number of failed ones, and seconds."""
         count, failed = len(self.value_array), len(self.failures)
         return {"samples": count, "failed": failed, "seconds": self.seconds}
 

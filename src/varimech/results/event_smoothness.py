@@ -1,7 +1,7 @@
-"""Events at which derivatives do not exist, or hold on one side only.
+"""Events at which derivatives do not exist, or are one-sided.
 
 grazing        a surface is touched, or just missed, with hardly any speed: the time of the event,
-               and whether there is one, changes without bound with the parameters
+           and whether there is one, changes without bound with the parameters
 simultaneous   several contacts close at one time: neighbouring motions close one before the other
 limit          friction sticks at the limit of its force: with slightly other parameters it slides
 """
@@ -18,24 +18,24 @@ from ..coordinates.equations import Equations
 from ..core.errors import VarimechWarning
 
 GRAZING = 1e4
-"""Share of the run by which a relative change of a parameter moves an event that grazes: an impact at
-an ordinary speed has about one.
+"""Sensitivity above which an event grazes: the shift of the event, as a fraction of the run, per
+relative change of a parameter. An impact at an ordinary speed has about one.
 """
 NEAR = 1e-7
-"""Gap, over the size of the mechanism, by which a surface is just missed."""
+"""Largest gap, relative to the size of the mechanism, of a surface that is just missed."""
 AT_LIMIT = 1e-7
-"""Force that is left until sliding begins, over its limit: a relative change of a parameter by so much
-ends the sticking, as for `NEAR`.
+"""Margin of the friction force before sliding begins, relative to its limit: a relative change of a
+parameter by this much ends sticking, as for `NEAR`.
 """
 
 
 class EventWarning(VarimechWarning):
-    """A derivative across an event does not exist, or is valid on one side only."""
+    """A derivative across an event does not exist, or is one-sided."""
 
 
 @dataclass(frozen=True)
 class RoughEvent:
-    """An event that spoils derivatives."""
+    """An event at which derivatives are not valid."""
 
     time: float
     name: str
@@ -57,7 +57,7 @@ class RoughEvent:
 
 
 def rough_events(equations: Equations, trajectory: Trajectory) -> list[RoughEvent]:
-    """Those that a run has noted."""
+    """Events of this sort that the run recorded."""
     if trajectory.triggers is None or trajectory.notes is None:
         return []
     names = [unit.label for _, unit in equations.units]
@@ -74,7 +74,7 @@ def rough_events(equations: Equations, trajectory: Trajectory) -> list[RoughEven
 
 
 def near_misses(equations: Equations, trajectory: Trajectory, ρ: np.ndarray) -> list[RoughEvent]:
-    """Surfaces that come close to each other between two stored times without touching."""
+    """Surfaces that approach each other between two stored times without touching."""
     e, T = equations, trajectory
     contacts = [unit for _, unit in e.units if unit.limit is None]
     if not contacts or T.time.size < 3:
@@ -93,7 +93,7 @@ def near_misses(equations: Equations, trajectory: Trajectory, ρ: np.ndarray) ->
             y, d = 1 - x, h[row] * rate[row : row + 2, k]
             cubic = y * y * (g[row, k] * (1 + 2 * x) + d[0] * x)
             cubic += x * x * (g[row + 1, k] * (1 + 2 * y) - d[1] * y)
-            # an impact between them has turned the rate, and is no miss
+            # if an impact between them reversed the rate, it is no near miss
             times = T.step_ends[(T.triggers if T.triggers is not None else 0 * T.step_ends) > 0]
             hit = ((times >= T.time[row]) & (times <= T.time[row + 1])).any()
             if not hit and abs(cubic.min()) < NEAR * size:
@@ -105,8 +105,8 @@ def near_misses(equations: Equations, trajectory: Trajectory, ρ: np.ndarray) ->
 def sticking_limits(
     equations: Equations, trajectory: Trajectory, computed: Trajectory, ρ: np.ndarray
 ) -> list[RoughEvent]:
-    """Frictions that stick at the limit of their force at stored times, each once; the run that was
-    computed first knows its modes.
+    """Friction contacts that stick at the limit of their force at stored times, each once;
+    `computed` is the run computed first, which stores the modes.
     """
     e, T = equations, trajectory
     frictions = [unit for _, unit in e.units if unit.limit is not None]
@@ -119,7 +119,7 @@ def sticking_limits(
     for k, unit in enumerate(frictions):
         sticks = parameters[:, unit.first_mode] != 0
         at_limit = sticks & (limit[:, k] > 0) & (limit[:, k] - force[:, k] < AT_LIMIT * limit[:, k])
-        # where it slides soon afterwards, it has just reached the limit, as it should
+        # if it slides soon afterwards, it has just reached the limit, as expected
         sliding = np.append(~sticks[1:], False)
         for row in np.flatnonzero(at_limit & ~sliding)[:1]:
             rough.append(RoughEvent(float(T.time[row]), unit.label, "limit"))

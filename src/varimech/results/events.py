@@ -1,5 +1,5 @@
-"""Events of a run: impacts, contacts that open, friction that sticks or slides, and events that a
-model states.
+"""Events of a run: impacts, contacts that open, transitions between sticking and sliding, and
+events that a model declares.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ class Event:
     time: float
     """s"""
     name: str
-    """The contact, friction or event."""
+    """Name of the contact, friction or event."""
     what: str
-    """"impact", "release", "stick", "slip", "contact" of compliant surfaces that remember their impact
+    """"impact", "release", "stick", "slip", "contact" of compliant surfaces that store their impact
     speed, or "event".
     """
     before: float
-    """Rate of the gap, or slip velocity, before it (m/s or rad/s); of a stated event the rate of its
-    function.
+    """Rate of the gap, or slip velocity, before the event (m/s or rad/s); for a declared event, the
+    rate of its function.
     """
     after: float
-    """The same after it."""
+    """The same rate after the event."""
     impulse: float
     """Normal impulse of an impact (N·s or N·m·s)."""
 
 
 class Events(Sequence[Event]):
-    """All events of a run, in their order; `run.events["stop"]` are those of one name."""
+    """All events of a run, in order; `run.events["stop"]` returns the events with one name."""
 
     def __init__(self, events: Sequence[Event]):
         self._events = tuple(events)
@@ -53,15 +53,15 @@ class Events(Sequence[Event]):
         return iter(self._events)
 
     def __getitem__(self, which: Any) -> Any:
-        """By number, by a slice, or by name."""
+        """Select events by index, by a slice, or by name."""
         if isinstance(which, str):
             return Events([e for e in self._events if e.name == which])
-        found = self._events[which]
-        return Events(found) if isinstance(which, slice) else found
+        selected = self._events[which]
+        return Events(selected) if isinstance(which, slice) else selected
 
     @property
     def times(self) -> np.ndarray:
-        """When they occur (s)."""
+        """Times of the events (s)."""
         return np.array([e.time for e in self._events])
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -87,7 +87,7 @@ class Events(Sequence[Event]):
 
 
 def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, object]]:
-    """What a trajectory notes of its events, as plain data."""
+    """Events that a trajectory recorded, as plain data."""
     if trajectory.triggers is None or trajectory.notes is None:
         return []
     units = [unit for _, unit in equations.units]
@@ -105,7 +105,7 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
                 events.append(asdict(Event(time, name, what, before, after, 0.0)))
             continue
         unit = units[number]
-        if mode < 0:  # a direction of sliding was renewed
+        if mode < 0:  # the direction of sliding was updated
             continue
         what = "stick" if mode else "slip"
         if unit.limit is None:
@@ -116,5 +116,5 @@ def events_of(equations: Equations, trajectory: Trajectory) -> list[dict[str, ob
 
 
 def listed(events: Sequence[Mapping[str, Any]]) -> Events:
-    """Events from plain data."""
+    """Build events from plain data."""
     return Events([Event(**e) for e in events])

@@ -1,5 +1,5 @@
-"""The outcome of a sensitivity analysis: objectives, their gradient, both over time, and the
-differentiated run.
+"""Result of a sensitivity analysis: objectives and their gradient, at the end of the run and over
+time, and the differentiated run.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ class Gradient(Derivatives):
     """dψ/dρ at the end of the run: (objective, parameter)."""
     sweep: xr.DataArray | None = None
     repeat: Callable[..., Gradient] | None = field(default=None, repr=False, compare=False)
-    """The same once more, with other arguments of `Mechanism.sensitivity`:
+    """Repeat the analysis with other arguments of `Mechanism.sensitivity`:
     `repeat(method="finite-difference")`.
     """
     objectives: Mapping[str, Objective] = field(default_factory=dict, repr=False, compare=False)
-    """What was differentiated."""
+    """The differentiated objectives."""
     certifier: Certifier | None = field(default=None, repr=False, compare=False)
-    """What certifies it: `certification.certify`, which analyses give along."""
+    """The function that certifies it: `certification.certify`, which analyses pass on."""
     small_motions: tuple[str, ...] = ()
-    """Objectives of small motions, which come last, and are the same at all times."""
+    """Objectives of small motions; they come last, and are constant over time."""
 
     @property
     def values(self) -> xr.DataArray:
@@ -97,13 +97,13 @@ class Gradient(Derivatives):
         return np.concatenate([gradients, constant], axis=1)
 
     def _constant(self, final: np.ndarray, times: int) -> np.ndarray:
-        """What objectives of small motions have at so many times."""
+        """Repeat the final values of objectives of small motions at that many times."""
         own = final[len(final) - len(self.small_motions) :]
         return np.broadcast_to(own, (times, *own.shape))
 
     @cached_property
     def history(self) -> xr.Dataset:
-        """ψ and dψ/dρ over time: what they would be if the run ended then."""
+        """ψ and dψ/dρ over time: their values if the run ended at each time."""
         import xarray as xr
 
         unknown = self.time.size - len(self.gradient_history)
@@ -132,7 +132,8 @@ class Gradient(Derivatives):
         sizes: ArrayLike = 0.0,
         progress: bool | None = None,
     ) -> Certificate:
-        """How many digits of the gradient at the end of the run can be trusted, and why no more.
+        """Determine how many digits of the gradient at the end of the run can be trusted, and
+        what limits them.
 
         Recompute the gradient with every available method (direct, adjoint, complex step, a sweep
         of central differences) and with refined steps, and check the motion for chaos, singular
@@ -264,7 +265,9 @@ class Gradient(Derivatives):
 
     @property
     def _idle(self) -> str:
-        """A note on parameters without any effect, which may have been forgotten."""
+        """A note on parameters without any effect, which the user may have forgotten to use in the
+        model.
+        """
         zero = (self.final_gradient == 0).all(axis=0)
         names = [repr(name) for name, idle in zip(self.parameter_names, zero, strict=True) if idle]
         return (
@@ -291,6 +294,6 @@ class Gradient(Derivatives):
         return not_unique(map(repr, self.not_unique), self.run.redundant_reactions)
 
     def text(self, syntax: PythonSyntax = PYTHON) -> str:
-        """What `print` shows."""
+        """Text that `print` shows."""
         d = self._described()
         return "\n".join([f"<{d.title}>", table_text(self.to_dataframe()), *map(str, d.notes)])

@@ -1,4 +1,4 @@
-"""Second derivatives of objectives, labelled, and those of any function of the state over time."""
+"""Labelled second derivatives of objectives, and of any function of the state over time."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Hessian(Derivatives):
     gradient_array: np.ndarray
     """(objective, parameter)"""
     curvatures: np.ndarray
-    """(objective, parameter, parameter), as it came out"""
+    """(objective, parameter, parameter), not symmetrised"""
     second_states: np.ndarray | None = None
-    """(time, state, parameter, parameter), where derivatives were carried along the motion"""
+    """(time, state, parameter, parameter), if derivatives were propagated along the motion"""
 
     values = Variable("ψ at the end of the run, by objective.", "value")
     gradient = Variable("dψ/dρ, by objective and parameter.")
@@ -58,9 +58,7 @@ class Hessian(Derivatives):
 
     @property
     def asymmetry(self) -> float:
-        """The largest difference between both halves, relative to the largest entry of the same
-        Hessian.
-        """
+        """Largest difference between the two halves of a Hessian, relative to its largest entry."""
         sizes = np.abs(self.curvatures).max(axis=(1, 2))
         apart = np.abs(self.curvatures - self.curvatures.transpose(0, 2, 1)).max(axis=(1, 2))
         return float(np.max(apart[sizes > 0] / sizes[sizes > 0], initial=0.0))
@@ -103,7 +101,9 @@ class Hessian(Derivatives):
         )
 
     def _second_derivatives(self, expression: SX) -> np.ndarray:
-        """Of an expression of the state: (time, component, parameter, parameter), symmetric."""
+        """Second derivatives of an expression of the state: (time, component, parameter,
+        parameter), symmetric.
+        """
         live = self.run.live
         e, T, p = live.equations, live.trajectory, len(live.indices)
         assert T.sensitivities is not None and self.second_states is not None
@@ -160,6 +160,6 @@ class Hessian(Derivatives):
         )
 
     def text(self, syntax: PythonSyntax = PYTHON) -> str:
-        """What `print` shows."""
+        """Text that `print` shows."""
         tables = [f"{name}\n{table_text(self.to_dataframe(name))}" for name in self.objective_names]
         return "\n".join([f"<{self._described().title}>", *tables])

@@ -31,27 +31,27 @@ KINDS = (
     "displacement_rate",
     "rotation",
 )
-"""Outputs of runs that kinematics has, too; those of spatial bodies are added."""
+"""Outputs of runs that kinematics provides, too; those of spatial bodies are added."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KinematicOutputs(Result):
-    """What kinematics is asked for, one name at a time."""
+    """Named outputs of a kinematic analysis."""
 
     live: KinematicPath
-    """Positions with their equations."""
+    """Positions and the equations that they satisfy."""
     drivers: tuple[str, ...]
     driver_units: tuple[str, ...]
     values: np.ndarray
     """(input, driver): values of the drivers."""
     rates: np.ndarray | None
-    """Rates of the drivers, by which velocities are those in time; None for derivatives with
+    """Rates of the drivers, which make velocities time derivatives; None for derivatives with
     respect to a single driver.
     """
     steps: int
     """Continuation steps taken."""
     stopped: str
-    """Why the range was truncated; empty where all of it was reached."""
+    """Reason why the range was truncated; empty if all of it was reached."""
     residual: float
     """Largest residual of the closure equations."""
     coefficients_at: np.ndarray
@@ -77,7 +77,7 @@ class KinematicOutputs(Result):
 
     @property
     def parameter_names(self) -> list[str]:
-        """Parameters that it was differentiated for."""
+        """Parameters with respect to which it was differentiated."""
         return self.live.parameter_names if self.live.differentiated else []
 
     def position(self, point: str, *, wrt: Wrt = None) -> xr.DataArray:
@@ -277,14 +277,14 @@ class KinematicOutputs(Result):
         space = ("body_angular_velocity", "body_angular_acceleration")
         variables: dict[str, Any] = {"value": (("input", "driver"), self.values)}
         for kind in (*KINDS, *(space if model.dimension == 3 else ())):
-            what, of = OUTPUTS[kind], names[OUTPUTS[kind].of]
+            definition, of = OUTPUTS[kind], names[OUTPUTS[kind].of]
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if not of or (wrt and not self.parameter_names) or not self._has(kind):
                     continue
-                parts = [self._output(kind, n, wrt).drop_vars(what.of) for n in of]
-                variables[key] = xr.concat(parts, dim=xr.IndexVariable(what.of, of)).transpose(
-                    "input", ...
-                )
+                arrays = [self._output(kind, n, wrt).drop_vars(definition.of) for n in of]
+                variables[key] = xr.concat(
+                    arrays, dim=xr.IndexVariable(definition.of, of)
+                ).transpose("input", ...)
         coords = {**self._coords, **with_units("driver", self.drivers, self.driver_units)}
         return xr.Dataset(variables, coords=coords)
 
@@ -304,7 +304,7 @@ class KinematicOutputs(Result):
         return not moves or self.rates is not None or len(self.drivers) == 1
 
     def _unit(self, unit: str) -> str:
-        """Without rates, "m/s²" is "m/rad²"."""
+        """Unit of an output: without rates, "m/s²" becomes "m/rad²"."""
         if self.rates is not None or not self.driver_units:
             return unit
         return unit.replace("/s", f"/{self.driver_units[0]}")
@@ -316,11 +316,11 @@ class KinematicOutputs(Result):
                 element=kind,
                 remedy="give kinematics(…, rates={…}), or use coefficients(…)",
             )
-        what, model = OUTPUTS[kind], self.live.equations.model
-        label = model.find_point(name).label if what.of == "point" else str(name)
-        expression = what.get(self.live.kinematic_state, name)
-        array = self._labelled(expression, kind, what.dims, self._unit(what.unit), wrt)
-        return array.assign_coords({what.of: label})
+        definition, model = OUTPUTS[kind], self.live.equations.model
+        label = model.find_point(name).label if definition.of == "point" else str(name)
+        expression = definition.get(self.live.kinematic_state, name)
+        array = self._labelled(expression, kind, definition.dims, self._unit(definition.unit), wrt)
+        return array.assign_coords({definition.of: label})
 
     def _labelled(
         self, expression: SX, name: str, dims: tuple[str, ...], unit: str, wrt: Wrt

@@ -1,4 +1,4 @@
-"""Stored positions of kinematics with their equations, and the view of a state without forces."""
+"""Stored positions of kinematics with their equations, and a state without forces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .live_run import LiveRun
 
 
 class KinematicState(State):
-    """A state that knows positions, velocities and accelerations, and nothing of forces."""
+    """A state with positions, velocities and accelerations, but no forces."""
 
     def _refuse(self, *_: object) -> NoReturn:
         raise ModelError(
@@ -27,18 +27,18 @@ class KinematicState(State):
             remedy="give masses and drivers, and simulate",
         )
 
-    if not TYPE_CHECKING:  # with the types of other states
+    if not TYPE_CHECKING:  # type checkers see the return types of other states
         reaction = reaction_torque = effort = multiplier = _refuse
         axial_force = bending_moment = gap = in_contact = contact_force = _refuse
 
     @property
     def kinetic_energy(self) -> SX:
-        """Refused."""
+        """Raise an error: kinematics has no energies."""
         self._refuse()
 
     @property
     def potential_energy(self) -> SX:
-        """Refused."""
+        """Raise an error: kinematics has no energies."""
         self._refuse()
 
 
@@ -47,15 +47,15 @@ class KinematicPath(LiveRun):
     """Positions, velocities and accelerations over the values of drivers."""
 
     turned: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Angles without jumps, of all that turns."""
+    """Angles without jumps, of all bodies and joints that rotate."""
 
     def angles(self, names: Sequence[str]) -> np.ndarray:
         """Angles of bodies or joints without jumps: (input, name)."""
         e = self.equations
         columns = []
         for name in names:
-            known = angle_name(e.model, name)
-            if known in e.counted:
+            counted = angle_name(e.model, name)
+            if counted in e.counted:
                 columns.append(self.evaluate(e.state.angle(name))[:, 0])
             else:
                 columns.append(self.turned[name])
@@ -63,7 +63,7 @@ class KinematicPath(LiveRun):
 
     @property
     def kinematic_state(self) -> KinematicState:
-        """What outputs are written in."""
+        """State in whose symbols outputs are written."""
         e = self.equations
         return KinematicState(
             e.model,
@@ -76,10 +76,10 @@ class KinematicPath(LiveRun):
         )
 
     def expression(self, function: StateFunction | str, name: str) -> SX:
-        """What a function of the state gives, in symbols: a column.
+        """Evaluate a function of the state in symbols, as a column.
 
         Raises:
-            ModelError: if it is none, or depends on forces.
+            ModelError: if it is not a function of the state, or depends on forces.
         """
         e, label = self.equations, f"output {name!r}"
         column = column_of(checked_callable(function, "an output"), self.kinematic_state, label)

@@ -1,4 +1,4 @@
-"""Kinematics over the values of drivers: outputs by name, with derivatives, plots and drawings."""
+"""Kinematics over the values of drivers: named outputs, with derivatives, plots and drawings."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ class Kinematics(KinematicOutputs):
         Returns:
             (input[, parameter]), unit of the driver per unit of the output.
         """
-        given = {"angle": angle, "displacement": displacement, "distance": distance}
-        ratio = self.speed_ratio(**given)  # type: ignore[arg-type]
+        output_arguments = {"angle": angle, "displacement": displacement, "distance": distance}
+        ratio = self.speed_ratio(**output_arguments)  # type: ignore[arg-type]
         unit = "/".join(reversed(str(ratio.attrs["units"]).split("/")))
         with np.errstate(divide="ignore"):
             if wrt is None:
                 return (1 / ratio).assign_attrs(units=unit).rename("mechanical_advantage")
-            change = self.speed_ratio(**given, wrt=wrt)  # type: ignore[arg-type]
+            change = self.speed_ratio(**output_arguments, wrt=wrt)  # type: ignore[arg-type]
             return (
                 (-change / ratio**2)
                 .assign_attrs(derivative_units(unit))
@@ -112,24 +112,24 @@ class Kinematics(KinematicOutputs):
             (input[, parameter]), rad, from 0 (locked) to π/2.
 
         Raises:
-            ModelError: for an unknown joint, or a body that is no bar where no point is named.
+            ModelError: for an unknown joint, or a body that is not a bar if no point is given.
         """
         model = self.live.equations.model
         if joint not in model.joints:
             raise unknown_name("joint", joint, model.joints)
-        found = model.joints[joint]
-        here, ends = found.first, []
-        for point, given, which in (
-            (found.first, first, "first"),
-            (found.second, second, "second"),
+        hinge = model.joints[joint]
+        here, ends = hinge.first, []
+        for point, end, which in (
+            (hinge.first, first, "first"),
+            (hinge.second, second, "second"),
         ):
-            if given is not None:
-                ends.append(given)
+            if end is not None:
+                ends.append(end)
                 continue
             others = [p for p in point.body.spine if p != point.name]
             if len(others) != 1 or point.body.is_ground:
                 raise ModelError(
-                    f"body {point.body.name!r} is no bar with an end at joint {joint!r}",
+                    f"body {point.body.name!r} is not a bar with an end at joint {joint!r}",
                     element="transmission_angle",
                     remedy=f"name the point that it extends to, {which}=…",
                 )
@@ -203,7 +203,7 @@ class Kinematics(KinematicOutputs):
             A figure.
 
         Raises:
-            ModelError: for rows that there are not.
+            ModelError: for rows that do not exist.
         """
         chosen = [rows] if isinstance(rows, int) else list(rows)
         if not chosen or any(not -len(self.values) <= k < len(self.values) for k in chosen):
@@ -236,9 +236,9 @@ class Kinematics(KinematicOutputs):
             unit = str(array.attrs["units"])
             rest = [d for d in array.dims if d != "input"]
             for index in np.ndindex(*[array.sizes[d] for d in rest]):
-                words = [str(array[d].to_numpy()[k]) for d, k in zip(rest, index, strict=True)]
+                labels = [str(array[d].to_numpy()[k]) for d, k in zip(rest, index, strict=True)]
                 curve = array.isel(dict(zip(rest, index, strict=True))).to_numpy()
-                lines.append(Line(" ".join([name, *words]), self._abscissa, curve))
+                lines.append(Line(" ".join([name, *labels]), self._abscissa, curve))
         derivative = "" if wrt is None else "derivative of "
         return Panel(f"{derivative}{kind.replace('_', ' ')} ({unit})", lines)
 

@@ -21,7 +21,7 @@ Wrt = Sequence[str | Parameter] | str | Parameter | None
 
 
 def shape_of(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Shape and dimensions of an output; a single number has none."""
+    """Shape and dimensions of an output; a scalar has none."""
     if len(dims) == 2:
         return expression.shape, dims
     single = expression.numel() == 1 and dims[:1] not in [(part,) for part in BEAM_PARTS]
@@ -29,29 +29,31 @@ def shape_of(expression: SX, dims: tuple[str, ...]) -> tuple[tuple[int, ...], tu
 
 
 def curve_label(dim: str, label: object) -> str:
-    """Name of a curve along a dimension."""
+    """Label of a curve along a dimension."""
     return f"{dim} {label}" if dim in BEAM_PARTS else str(label)
 
 
 def components(name: str, array: xr.DataArray) -> list[tuple[str, np.ndarray]]:
     """Curves over time of a labelled array, with their labels."""
     dims = [d for d in array.dims if d != "time"]
-    found = []
+    curves = []
     for index in np.ndindex(*[array.sizes[d] for d in dims]):
-        words = [
+        labels = [
             curve_label(str(d), array[d].to_numpy()[k])
             for d, k in zip(dims, index, strict=True)
             if d != "parameter"
         ]
         curve = array.isel(dict(zip(dims, index, strict=True)))
         if array.sizes.get("parameter", 1) > 1:
-            words.append(f"/ {derivative_label(curve)}")
-        found.append((" ".join([name, *words]), curve.to_numpy()))
-    return found
+            labels.append(f"/ {derivative_label(curve)}")
+        curves.append((" ".join([name, *labels]), curve.to_numpy()))
+    return curves
 
 
 def axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
-    """An output with its unit; for several parameters the curves name theirs."""
+    """Label of an output with its unit; for several parameters, the curves carry the parameter
+    names.
+    """
     label = kind.replace("_", " ")
     if not arrays or "parameter" not in arrays[0].coords:
         return f"{label} ({unit})"
@@ -62,19 +64,19 @@ def axis_label(kind: str, unit: str, arrays: Sequence[xr.DataArray]) -> str:
 
 
 def derivative_label(column: xr.DataArray) -> str:
-    """The parameter of a derivative, with the unit of the derivative."""
+    """Label of a derivative: its parameter, with the unit of the derivative."""
     unit = unit_of(column)
     return f"∂ {column['parameter'].item()}" + (f" ({unit})" if unit else "")
 
 
 def with_units(dim: str, names: Sequence[str], units: Sequence[str]) -> dict[str, object]:
-    """Coordinates along a dimension: names, and their units beside them."""
+    """Coordinates along a dimension: names, and their units."""
     return {dim: list(names), f"{dim}_unit": (dim, list(units))}
 
 
 def derivative_units(unit: str) -> dict[str, str]:
-    """Attributes of a derivative with respect to parameters: units to read, and that of the output,
-    from which `unit_of` makes the unit for one parameter.
+    """Attributes of a derivative with respect to parameters: its unit as readable text, and the
+    unit of the output, from which `unit_of` computes the unit for one parameter.
     """
     return {"units": f"({unit}) per parameter unit", "output_unit": unit}
 
@@ -92,7 +94,9 @@ def labels_along(dim: str, count: int) -> list[object]:
 
 
 def table_text(table: pd.DataFrame) -> str:
-    """A table as text, every number with the same digits, however small it is beside others."""
+    """A table as text; every number has the same number of digits, even if it is small relative to
+    others.
+    """
     import pandas as pd
 
     with pd.option_context("display.float_format", "{: .7g}".format):

@@ -34,7 +34,7 @@ class LinearModel(Result):
     time: float
     """s"""
     steady: bool
-    """Whether the equations do not change along the motion."""
+    """Whether the equations are constant along the motion."""
     states: tuple[str, ...]
     state_units: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -46,7 +46,7 @@ class LinearModel(Result):
     matrix_derivatives: np.ndarray | None
     """(row, column, parameter)"""
     distributions: tuple[object, ...] = ()
-    """Of the parameters, as the mechanism has them; None where it has none."""
+    """Distributions of the parameters in the mechanism; None for a parameter without one."""
 
     A = Variable("(rate, state).")
     B = Variable("(rate, input).")
@@ -70,14 +70,14 @@ class LinearModel(Result):
         import xarray as xr
 
         n = len(self.states)
-        parts = {
+        blocks = {
             "A": (("rate", "state"), slice(0, n), slice(0, n)),
             "B": (("rate", "input"), slice(0, n), slice(n, None)),
             "C": (("output", "state"), slice(n, None), slice(0, n)),
             "D": (("output", "input"), slice(n, None), slice(n, None)),
         }
         variables: dict[str, object] = {
-            k: (dims, self.matrix[i, j]) for k, (dims, i, j) in parts.items()
+            k: (dims, self.matrix[i, j]) for k, (dims, i, j) in blocks.items()
         }
         coords: dict[str, object] = {
             **with_units("state", self.states, self.state_units),
@@ -87,7 +87,7 @@ class LinearModel(Result):
         }
         if self.matrix_derivatives is not None:
             coords["parameter"] = list(self.parameter_names)
-            for k, (dims, i, j) in parts.items():
+            for k, (dims, i, j) in blocks.items():
                 variables[f"{k}_derivative"] = ((*dims, "parameter"), self.matrix_derivatives[i, j])
         return xr.Dataset(variables, coords=coords)
 
@@ -101,7 +101,7 @@ class LinearModel(Result):
         return S[:n, :n], S[:n, n:], S[n:, :n], S[n:, n:]
 
     def to_scipy(self) -> StateSpace:
-        """The same for SciPy.
+        """The model as a state space of SciPy.
 
         Returns:
             `scipy.signal.StateSpace`.
@@ -128,7 +128,7 @@ class LinearModel(Result):
             last dimension.
 
         Raises:
-            ModelError: for frequencies that are no finite numbers, or one of an undamped mode.
+            ModelError: for frequencies that are not finite, and for that of an undamped mode.
         """
         import xarray as xr
 
@@ -209,7 +209,7 @@ class LinearModel(Result):
         derivatives = None
         if self.matrix_derivatives is not None:
             S = self.matrix_derivatives[np.ix_([*range(n), n + row], [*range(n), n + column])]
-            # of w and x: x' = A x + b d, u = c x + D d, d = (w − c x)/(1 + D)
+            # in terms of w and x: x' = A x + b d, u = c x + D d, d = (w − c x)/(1 + D)
             left = np.block([[np.eye(n), -r * b], [np.zeros((1, n)), np.array([[-r]])]])
             right = np.block([[np.eye(n), np.zeros((n, 1))], [-r * c, np.array([[r]])]])
             derivatives = np.einsum("ar,rsp,sb->abp", left, S, right)
@@ -241,7 +241,7 @@ class LinearModel(Result):
         return margins(self, input, output)
 
     def _entry(self, input: str, output: str) -> tuple[int, int]:
-        """Places of an output and an input."""
+        """Indices of an output and an input."""
         if input not in self.inputs:
             raise unknown_name("input", input, self.inputs)
         if output not in self.outputs:

@@ -1,7 +1,7 @@
-"""Outputs of a finished run, evaluated from its states at the output times when they are asked for.
+"""Outputs of a finished run, evaluated from its states at the output times when they are requested.
 
-A run may have stored less than that: states at ends of steps only, or no derivatives. It is then
-repeated over the same steps when more is asked for (`Replay`).
+A run may have stored less: states at the ends of steps only, or no derivatives. It is then repeated
+over the same steps when more is requested (`Replay`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .catalog import OUTPUTS
 from .output_functions import OutputFunction, kept
 
 SLICE = 4096
-"""Stored times that are evaluated at once."""
+"""Number of stored times that are evaluated in one call."""
 
 
 class Replay(Protocol):
-    """The same run once more, over the same steps, when it is first asked for."""
+    """A repetition of the same run over the same steps, computed when it is first requested."""
 
     @property
     def time(self) -> np.ndarray:
@@ -45,7 +45,7 @@ class Replay(Protocol):
 
     @property
     def derivatives(self) -> Trajectory:
-        """The same with derivatives of both."""
+        """States and objectives with their derivatives."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,18 @@ class LiveRun:
 
     equations: Equations
     computed: Trajectory
-    """What the run itself has stored."""
+    """Trajectory that the run itself has stored."""
     parameters: np.ndarray
     indices: list[int]
-    """Positions of the parameters it was differentiated for."""
+    """Indices of the parameters with respect to which it was differentiated."""
     method: Method | None = None
-    """By which it was computed; None where nothing moves."""
+    """Method of the run; None if nothing moves."""
     within: tuple[LiveRun, np.ndarray] | None = None
-    """The run whose rows these are, where they are not all; turns are counted over all of them."""
+    """The run from which these rows are taken, if they are not all of them; turns are counted over
+    all rows.
+    """
     replay: Replay | None = None
-    """What yields the rest, where the run has not stored everything."""
+    """Source of everything that the run has not stored."""
 
     @property
     def time(self) -> np.ndarray:
@@ -88,24 +90,24 @@ class LiveRun:
 
     @cached_property
     def derivatives(self) -> Trajectory:
-        """States at the output times with their derivatives, where it is `differentiated`."""
+        """States at the output times with their derivatives, if it is `differentiated`."""
         if self.within is not None:
             return _rows(self.within[0].derivatives, self.within[1])
         return self.computed if self.replay is None else self.replay.derivatives
 
     @property
     def parameter_names(self) -> list[str]:
-        """Names of those parameters."""
+        """Names of the parameters with respect to which it was differentiated."""
         names = list(self.equations.model.parameter_set.parameters)
         return [names[k] for k in self.indices]
 
     def at_rows(self, rows: np.ndarray) -> LiveRun:
-        """The same at some of its stored times only."""
+        """Restrict the run to some of its stored times."""
         return replace(self, within=(self, rows))
 
     def angles(self, names: Sequence[str]) -> np.ndarray:
-        """Angles of bodies or joints without jumps, from the value given at the start or else one
-        in (−π, π]: (time, name).
+        """Angles of bodies or joints without jumps, from the given initial value or else from a
+        value in (−π, π]: (time, name).
         """
         if self.within is not None:
             whole, rows = self.within
@@ -115,23 +117,23 @@ class LiveRun:
         rates = self.evaluate(
             ca.vertcat(SX(0, 1), *[e.state.angular_velocity(name) for name in names])
         )
-        known = [angle_name(e.model, name) for name in names]
+        counted = [angle_name(e.model, name) for name in names]
         columns = [
             values[:, [k]]
-            if known[k] in e.counted
-            else unwrapped(values[:, [k]], rates[:, [k]], time, self._given(name))
+            if counted[k] in e.counted
+            else unwrapped(values[:, [k]], rates[:, [k]], time, self._initial_angle(name))
             for k, name in enumerate(names)
         ]
         return np.hstack([np.zeros((time.size, 0)), *columns])
 
-    def _given(self, name: str) -> float | None:
-        """The angle of a body or joint that the start gives, if it does."""
-        numbers, given = self.equations.model.parameter_set, self.equations.given_angles(name)
-        return None if given is None else float(numbers.evaluate(given, self.parameters).item())
+    def _initial_angle(self, name: str) -> float | None:
+        """Given initial angle of a body or joint; None if there is none."""
+        numbers, initial = self.equations.model.parameter_set, self.equations.given_angles(name)
+        return None if initial is None else float(numbers.evaluate(initial, self.parameters).item())
 
     def turns_in(self, expression: SX) -> tuple[list[SX], list[np.ndarray]]:
-        """Symbolic numbers of turns in an expression, as one vector, and their values, (time,
-        number); nothing where there are none.
+        """Symbols for numbers of turns in an expression, as one vector, and their values, (time,
+        number); empty if there are none.
         """
         e, own = self.equations, symbols_in(expression)
         asked = {name: n for name, n in e.probe.turns.items() if n.element_hash() in own}
@@ -142,21 +144,21 @@ class LiveRun:
 
     @cached_property
     def redundant_reactions(self) -> RedundantReactions:
-        """Reactions that are not unique, because constraints are redundant."""
+        """Reactions that are not unique because constraints are redundant."""
         return self.equations.redundancy.shared(*self._sampled())
 
     def depends_on_shares(self, *functions: StateFunction) -> bool:
-        """Whether functions of the state depend on the shares of redundant constraints in a load."""
+        """Whether functions of the state depend on the load shares of redundant constraints."""
         return self.equations.redundancy.concerns(functions, self._sampled)
 
     def _sampled(self) -> Sampled:
         return *self.computed.sampled, self.parameters
 
     def expression(self, function: StateFunction | str, name: str) -> SX:
-        """What a function of the state gives, in symbols: a column.
+        """Evaluate a function of the state in symbols, as a column.
 
         Raises:
-            ModelError: if it is none, or depends on more than state, time and parameters.
+            ModelError: if it is not one, or depends on more than state, time and parameters.
         """
         e, label = self.equations, f"output {name!r}"
         column = column_of(checked_callable(function, "an output"), e.probed_state(e.probe), label)
@@ -166,7 +168,7 @@ class LiveRun:
         return column
 
     def evaluate(self, expression: SX) -> np.ndarray:
-        """An expression of the state at all stored times: (time, component)."""
+        """Evaluate an expression of the state at all stored times: (time, component)."""
         e, T, (symbols, turns) = self.equations, self.trajectory, self.turns_in(expression)
         function = ca.Function(
             "output", [e.ρ, e.packed, e.t, *symbols], [ca.densify(ca.vec(expression))]
@@ -174,18 +176,18 @@ class LiveRun:
         return self._over_time(OutputFunction(function), T.states, T.time, *turns)
 
     def column(self, kind: str, names: Sequence[str]) -> SX:
-        """Outputs of a kind below each other, in symbols; columns of matrices follow each other."""
+        """Outputs of one kind, stacked, in symbols; columns of matrices follow each other."""
         get, state = OUTPUTS[kind].get, self.equations.state
         return ca.vertcat(*[ca.vec(get(state, name)) for name in names])
 
     def evaluate_named(self, kind: str, names: Sequence[str]) -> np.ndarray:
-        """Outputs of a kind at all stored times, below each other: (time, component)."""
+        """Evaluate outputs of one kind, stacked, at all stored times: (time, component)."""
         return self.evaluate_kept((kind, *names), lambda: self.column(kind, names))
 
     def evaluate_kept(self, key: object, build: Callable[[], SX]) -> np.ndarray:
-        """An expression of the state at all stored times, (time, component); later runs of the same
-        equations find its function by its key. It must not depend on turns, which only functions of
-        users do.
+        """Evaluate an expression of the state at all stored times, (time, component), with a
+        compiled function that later runs of the same equations reuse by its key. It must not depend
+        on turns, which only users' functions do.
         """
         e, T = self.equations, self.trajectory
 
@@ -196,13 +198,13 @@ class LiveRun:
         return self._over_time(kept(e, key, function), T.states, T.time)
 
     def derivative(self, expression: SX) -> np.ndarray:
-        """Its derivatives with respect to the parameters at all stored times: (time, component,
-        parameter).
+        """Derivatives of an expression with respect to the parameters at all stored times: (time,
+        component, parameter).
         """
         e, T, p = self.equations, self.derivatives, len(self.indices)
         assert T.sensitivities is not None
         state = e.packed
-        S = SX.sym("S", p, state.numel())  # transposed, as it lies in memory
+        S = SX.sym("S", p, state.numel())  # transposed, the memory order of the array
         u, u_ = ca.vertcat(state, e.ρ), ca.vertcat(S.T, parameter_seeds(e.ρ.numel(), self.indices))
         derivative, (symbols, turns) = (
             ca.densify(ca.jtimes(ca.vec(expression), u, u_)),
@@ -219,15 +221,15 @@ class LiveRun:
         return self.computed.parameters_at(self.time, self.parameters)
 
     def _over_time(self, function: OutputFunction, *of_time: np.ndarray) -> np.ndarray:
-        """A function of the parameters and of what goes with time, at all stored times: (time,
-        number).
+        """Evaluate a function of the parameters and of time-dependent arrays at all stored times:
+        (time, number).
 
-        CasADi reads and writes the arrays where they are, which is many times faster than
-        conversion, and swallows Ctrl-C: that waits for the end of a slice.
+        CasADi reads and writes the arrays in place, which is many times faster than conversion, but
+        swallows Ctrl-C: an interrupt waits for the end of a slice.
         """
         count = self.time.size
         values = np.empty((count, function.size))
-        # modes, which only events change, go with time, too
+        # modes, which only events change, vary with time, too
         varies = self.computed.modes is not None and self.computed.modes.shape[1] > 0
         of_time = (self._parameters_over_time, *of_time) if varies else of_time
         shared = [] if varies else [np.ascontiguousarray(self.parameters, dtype=float)]
@@ -240,8 +242,8 @@ class LiveRun:
                     buffer, evaluate = function.at_times(
                         end - begin, shares_first=not varies
                     ).buffer()
-                for k, given in enumerate((*shared, *rows)):
-                    buffer.set_arg(k, given.data)
+                for k, argument in enumerate((*shared, *rows)):
+                    buffer.set_arg(k, argument.data)
                 buffer.set_res(0, values[begin:end].data)
                 evaluate()
                 held.deliver()
@@ -249,7 +251,7 @@ class LiveRun:
 
 
 def _rows(trajectory: Trajectory, rows: np.ndarray) -> Trajectory:
-    """States, and derivatives where there are any, at some of the stored times."""
+    """States, and derivatives if there are any, at some of the stored times."""
     S = trajectory.sensitivities
     return replace(
         trajectory,

@@ -3,7 +3,8 @@ joint.
 
     largest = max |e|,     rms = √(1/T ∫ |e|² dt),     share in contact = 1/T ∫ (closed) dt
 
-with the offset e of the pin in its bore, or of the block across its slot, over the run of duration T.
+with the offset e of the pin in its bore, or of the block across its slot, over the run of duration
+T.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class LostMotion:
     contact: float
     """Share of the time in contact, 0 to 1; the rest is free flight."""
     impacts: int
-    """Number of impacts of rigid surfaces; of compliant ones, how often they begin to touch."""
+    """Number of impacts of rigid surfaces; for compliant ones, the number of times they begin to
+    touch.
+    """
     fastest: float
     """Largest speed at which surfaces approach each other at an impact (m/s); 0 without one."""
 
@@ -44,7 +47,7 @@ class LostMotion:
 
 
 def lost_motion(run: Run, joint: str) -> LostMotion:
-    """Lost motion of a joint with clearance over a run of this session."""
+    """Compute the lost motion of a joint with clearance over a run of this session."""
     model = run.live.equations.model
     if joint not in model.clearance_joints:
         raise unknown_name("joint with clearance", joint, model.clearance_joints)
@@ -60,7 +63,7 @@ def lost_motion(run: Run, joint: str) -> LostMotion:
 
 
 def closed_spans(run: Run, name: str) -> list[tuple[float, float]]:
-    """Spans (s) in which a rigid contact is closed; none of a run that was read from a file."""
+    """Intervals (s) in which a rigid contact is closed; none for a run that was read from a file."""
     if not run.is_live:
         return []
     e, T = run.live.equations, run.live.computed
@@ -83,7 +86,9 @@ def _rigid(run: Run, names: list[str]) -> tuple[float, int, float]:
 
 
 def _compliant(run: Run, joint: str) -> tuple[float, int, float]:
-    """The same from stored times."""
+    """Time in contact (s), number of impacts and largest speed of compliant surfaces, from stored
+    times.
+    """
     model = run.live.equations.model
     names = model.clearance_joints[joint].gap_names()
     touching = run.measure(f"in_contact({joint!r})", name="contact").to_numpy()

@@ -3,10 +3,11 @@
     gain crossover    |L(iω)| = 1       phase margin  φ = π + arg L(iω)
     phase crossover   Im L = 0, Re L < 0  gain margin   g = −1/L(iω)
 
-Crossovers are zeros on the imaginary axis of L(s) L(−s) − 1 and of L(s) − L(−s), found as generalised
-eigenvalues of their equations of state, so that none is missed between frequencies of a grid, and
-refined by Newton's method. With f(ω, ρ) = 0 at a crossover, ω' = −f_ρ/f_ω. Of independent parameters with
-the standard deviations σ_k, a margin has √(Σ (∂/∂ρ_k σ_k)²) to first order.
+Crossovers are zeros on the imaginary axis of L(s) L(−s) − 1 and of L(s) − L(−s). They are computed
+as generalised eigenvalues of their state equations, so that none is missed between frequencies of a
+grid, and refined by Newton's method. With f(ω, ρ) = 0 at a crossover, ω' = −f_ρ/f_ω. For
+independent parameters with standard deviations σ_k, a margin has the standard deviation √(Σ (∂/∂ρ_k
+σ_k)²) to first order.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from .linear_model import LinearModel
 
 NEAR = 1e-3
-"""Distance from the imaginary axis, over the modulus, of eigenvalues that are refined: a tangential
-crossover is a double one, known to the root of the rounding only.
+"""Distance from the imaginary axis, relative to the modulus, of eigenvalues that are refined: a
+tangential crossover is a double zero, which is accurate to the square root of the rounding only.
 """
 ITERATIONS = 20
 MET = 1e-9
-"""Residual |L|² − 1, or Im L/|L|, of a crossover."""
+"""Residual |L|² − 1, or Im L/|L|, below which a crossover has converged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Margins:
     phase_margin_derivatives: np.ndarray | None
     """(parameter), rad per unit of the parameter"""
     distributions: tuple[object, ...] = ()
-    """Of the parameters, as the mechanism has them."""
+    """Distributions of the parameters in the mechanism."""
 
     def std(self, distributions: Mapping[str, object] | None = None) -> MarginDeviations:
         """Standard deviations of both margins over independent parameters, to first order.
@@ -71,7 +72,7 @@ class Margins:
                 not vary.
 
         Returns:
-            The deviations, and what each parameter contributes; NaN for infinite margins.
+            The deviations, and the contribution of each parameter; NaN for infinite margins.
 
         Raises:
             ModelError: without derivatives, for unknown names, if no parameter varies, and for what is
@@ -80,15 +81,15 @@ class Margins:
         if self.gain_margin_derivatives is None or self.phase_margin_derivatives is None:
             remedy = "linearize with wrt=…, the parameters that vary"
             raise ModelError("have no derivatives", element="margins", remedy=remedy)
-        known = dict(zip(self.parameter_names, self.distributions, strict=False))
+        by_name = dict(zip(self.parameter_names, self.distributions, strict=False))
         for name in distributions or ():
             if name not in self.parameter_names:
                 raise unknown_name("parameter of these margins", name, self.parameter_names)
-        known |= distributions or {}
-        σ = np.array([_deviation(name, known.get(name)) for name in self.parameter_names])
+        by_name |= distributions or {}
+        σ = np.array([_deviation(name, by_name.get(name)) for name in self.parameter_names])
         if not σ.any():
             raise ModelError(
-                "vary with no parameter",
+                "do not vary with any parameter",
                 element="margins",
                 remedy='give distributions={"name": varimech.Tolerance(…)}, or to the parameters',
             )
@@ -127,7 +128,7 @@ class MarginDeviations:
 
     def __str__(self) -> str:
         """Both deviations, and the contributions to them."""
-        parts = "".join(
+        contributions = "".join(
             f"\n  {name}: {gain:+.3g}, {np.degrees(phase):+.3g}°"
             for name, gain, phase in zip(
                 self.parameter_names,
@@ -138,7 +139,7 @@ class MarginDeviations:
         )
         return (
             f"standard deviation of the gain margin {self.gain_margin:.4g}, of the phase margin"
-            f" {np.degrees(self.phase_margin):.4g}°, by parameter:{parts}"
+            f" {np.degrees(self.phase_margin):.4g}°, by parameter:{contributions}"
         )
 
 
@@ -252,7 +253,7 @@ def margins(model: LinearModel, input: str, output: str) -> Margins:
 
 
 def _wrapped(angle: float) -> float:
-    """An angle in (−π, π]."""
+    """Wrap an angle to (−π, π]."""
     return float(-((np.pi - angle) % (2 * np.pi)) + np.pi)
 
 
@@ -271,8 +272,8 @@ def _zeros(A: np.ndarray, B: np.ndarray, C: np.ndarray, D: float) -> np.ndarray:
 
 
 def _refined(zeros: np.ndarray, f: Callable[[float], tuple[float, float]]) -> list[float]:
-    """Frequencies near zeros on the imaginary axis at which a function vanishes."""
-    found: list[float] = []
+    """Refine zeros near the imaginary axis: frequencies at which a function vanishes."""
+    frequencies: list[float] = []
     size = np.abs(zeros).max(initial=0.0)
     for s in zeros:
         ω = float(s.imag)
@@ -284,6 +285,6 @@ def _refined(zeros: np.ndarray, f: Callable[[float], tuple[float, float]]) -> li
                 break
             ω -= value / slope
         close = abs(ω - s.imag) <= 10 * NEAR * abs(s) and abs(f(ω)[0]) <= MET
-        if close and not any(abs(ω - other) <= 1e-9 * ω for other in found):
-            found.append(ω)
-    return found
+        if close and not any(abs(ω - other) <= 1e-9 * ω for other in frequencies):
+            frequencies.append(ω)
+    return frequencies

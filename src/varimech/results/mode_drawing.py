@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from .modes import Modes
 
 SHARE = 0.15
-"""Largest displacement as a share of the size of the mechanism: well visible, and bodies look
-rigid."""
+"""Largest displacement relative to the size of the mechanism: clearly visible, while bodies still
+look rigid.
+"""
 UNDAMPED = 1e-9
-"""Share of an eigenvalue below which a growth rate is rounding, and not shown."""
+"""Ratio of growth rate to eigenvalue below which the growth rate is rounding, and not shown."""
 CYCLE = 48
-"""Points of a path over a cycle."""
+"""Number of points of a path over a cycle."""
 
 
 @dataclass(frozen=True)
@@ -38,29 +39,29 @@ class ModeDrawing:
     title: str
     plan: Mapping[str, Any]
     places: Mapping[str, np.ndarray]
-    """Of all points (m)."""
+    """Positions of all points (m)."""
     moves: Mapping[str, np.ndarray]
     """Displacements of the points that move, complex (m)."""
 
     @classmethod
     def of(cls, modes: Modes, mode: int, amplitude: float | None) -> ModeDrawing:
-        """A mode with an amplitude (m).
+        """Prepare a mode with an amplitude (m).
 
         Raises:
-            ModelError: for a mode that there is not, or that moves no point.
+            ModelError: for a mode that does not exist, or that moves no point.
         """
         scale = amplitude_of(modes, mode, amplitude)
         places = _places(modes)
         moves = dict(zip(modes.point_names, modes.shape_array[mode - 1] * scale, strict=True))
         λ = modes.values[mode - 1]
-        what = f"{λ.imag / (2 * np.pi):.4g} Hz" if λ.imag else "no oscillation"
+        oscillation = f"{λ.imag / (2 * np.pi):.4g} Hz" if λ.imag else "no oscillation"
         grows = abs(λ.real) > UNDAMPED * abs(λ)
         rate = f", growth rate {λ.real:.3g} 1/s" if grows else ""
-        title = f"{modes.mechanism}, mode {mode}: {what}{rate}"
+        title = f"{modes.mechanism}, mode {mode}: {oscillation}{rate}"
         return cls(title, modes.drawing, places, moves)
 
     def frame(self, phase: float, factor: float = 1.0) -> dict[str, np.ndarray]:
-        """Places of all points at a phase (rad)."""
+        """Positions of all points at a phase (rad)."""
         turned = factor * np.exp(1j * phase)
         return {
             p: x + (self.moves[p] * turned).real if p in self.moves else x
@@ -70,7 +71,9 @@ class ModeDrawing:
     def figure(
         self, phase: float, trace: str | Sequence[str], title: str | None, plain: bool
     ) -> Figure:
-        """Displaced the other way, in the motion, and displaced; `plain` has no title of its own."""
+        """Draw the mechanism displaced backwards, undisplaced, and displaced; with `plain`, without
+        a default title.
+        """
         frames = [self.frame(phase, factor) for factor in (-1.0, 0.0, 1.0)]
         heading = ("" if plain else self.title) if title is None else title
         return self._drawn(frames, trace, heading)
@@ -103,7 +106,7 @@ class ModeDrawing:
         return draw(shapes, frames, traces, plan["labels"], plan["fixed"], sliders, title=title)
 
     def _point(self, name: str) -> str:
-        """The full name of a point."""
+        """Full name of a point."""
         aliases = {short: label for label, short in self.plan["labels"].items()}
         if (label := aliases.get(name, name)) not in self.places:
             raise unknown_name("point", name, [*aliases, *self.places])
@@ -111,17 +114,17 @@ class ModeDrawing:
 
 
 def _places(modes: Modes) -> dict[str, np.ndarray]:
-    """Places of all points in the motion, those of the ground included."""
+    """Positions of all points in the motion, including ground points."""
     places = dict(zip(modes.point_names, modes.position_array, strict=True))
     return places | {p: np.array(x) for p, x in modes.drawing["ground"].items()}
 
 
 def amplitude_of(modes: Modes, mode: int, amplitude: float | None) -> float:
-    """What the shape of a mode is multiplied by, so that its largest displacement is `amplitude` (m),
-    or a visible share of the mechanism.
+    """Factor of a mode shape for which its largest displacement is `amplitude` (m), or, without
+    one, a visible fraction of the size of the mechanism.
 
     Raises:
-        ModelError: for a mode that there is not, or that moves no point, and amplitudes that are no
+        ModelError: for a mode that does not exist, or that moves no point, and amplitudes that are not a
             length.
     """
     count = modes.values.size

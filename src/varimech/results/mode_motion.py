@@ -16,19 +16,19 @@ from .run import Run
 
 @dataclass(frozen=True)
 class ModeCoordinates:
-    """Coordinates of a mechanism at the place of its modes, and in its modes."""
+    """Coordinates of a mechanism in the linearised motion, and mode shapes in these coordinates."""
 
     equations: Equations
     state: np.ndarray
-    """Coordinates, velocities, accelerations and multipliers at the place."""
+    """Coordinates, velocities, accelerations and multipliers about which modes were computed."""
     parameters: np.ndarray
     shapes: np.ndarray
-    """(coordinate, mode), complex; scaled as the shapes of points are."""
+    """(coordinate, mode), complex; scaled like the shapes of points."""
     info: Mapping[str, Any]
-    """Of runs: mechanism, values of parameters, versions."""
+    """Metadata of runs: mechanism, values of parameters, versions."""
 
     def motion(self, mode: int, scale: float, frames: int, period: float) -> Run:
-        """One cycle; its last time is the beginning of the next.
+        """Return one cycle; its last time coincides with the first one of the next cycle.
 
         Args:
             mode: its number, from 1 on.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .run import Run
 
 DRAWN = ("shapes", "labels", "fixed", "joints")
-"""Parts of `drawing_plan` that drawings of modes need."""
+"""Entries of `drawing_plan` that drawings of modes need."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +36,7 @@ class Modes(Result):
     time: float
     """s"""
     steady: bool
-    """Whether the linear equations do not change along the motion, so that modes mean anything."""
+    """Whether the linear equations are constant along the motion, so that modes are meaningful."""
     values: np.ndarray
     """Eigenvalues (1/s)."""
     point_names: tuple[str, ...]
@@ -48,14 +48,14 @@ class Modes(Result):
     repeated: tuple[tuple[int, ...], ...]
     """Modes (from 1) with the same eigenvalue."""
     position_array: np.ndarray
-    """Places of the points in the motion (m): (point, component)."""
+    """Positions of the points in the motion (m): (point, component)."""
     drawing: dict[str, Any]
-    """What drawings show, as `drawing_plan` has it, and places of ground points (m)."""
+    """Data for drawings, from `drawing_plan`, and positions of ground points (m)."""
     _coordinates: ModeCoordinates | None = None
-    """What `motion` needs; None if the modes were read from a file."""
+    """Data that `motion` needs; None if the modes were read from a file."""
 
-    frequency = Variable("Im λ / 2π (Hz); zero for what does not oscillate.")
-    growth_rate = Variable("Re λ (1/s); negative for what dies away.")
+    frequency = Variable("Im λ / 2π (Hz); zero for modes that do not oscillate.")
+    growth_rate = Variable("Re λ (1/s); negative for modes that decay.")
     damping_ratio = Variable("−Re λ / |λ|; NaN for eigenvalues that are zero.")
     _dims = ("mode",)
 
@@ -88,7 +88,7 @@ class Modes(Result):
             d["position"].to_numpy(),
             info["drawing"],
         )
-        loaded.__dict__["dataset"] = d  # bit by bit, derivatives included
+        loaded.__dict__["dataset"] = d  # exactly as saved, including derivatives
         return loaded
 
     def _metadata(self) -> dict[str, object]:
@@ -107,7 +107,7 @@ class Modes(Result):
     @cached_property
     def dataset(self) -> xr.Dataset:
         """`growth_rate`, `frequency`, `damping_ratio`, real and imaginary parts of the shapes
-        (`shape_real`, `shape_imaginary`), places of the points (`position`, m), and derivatives
+        (`shape_real`, `shape_imaginary`), positions of the points (`position`, m), and derivatives
         (`frequency_derivative`, …).
         """
         import xarray as xr
@@ -185,7 +185,7 @@ class Modes(Result):
             A figure.
 
         Raises:
-            ModelError: for a mode that there is not, or that moves no point.
+            ModelError: for a mode that does not exist, or that moves no point.
         """
         from .mode_drawing import ModeDrawing
 
@@ -251,7 +251,7 @@ class Modes(Result):
 
         if self._coordinates is None:
             raise ModelError(
-                "these modes were read from a file, and know no equations",
+                "these modes were read from a file, and have no equations",
                 element="motion",
                 remedy="compute them anew with m.modes(…); draw and animate do without",
             )
@@ -274,13 +274,15 @@ class Modes(Result):
             for group in self.repeated
         ]
         if not self.steady:
-            notes.append("the linear equations change along the motion: these are of one instant")
+            notes.append(
+                "the linear equations change along the motion: these hold at one instant only"
+            )
         title = f"Modes of {self.mechanism!r}, {self.at}, t = {self.time:g} s"
         head = ["mode", "growth rate (1/s)", "frequency (Hz)", "damping ratio"]
         return Description(title, tables=[(head, rows), *self._derivative_table()], notes=notes)
 
     def _derivative_table(self) -> list[Table]:
-        """Derivatives of growth rates and frequencies, where there are any."""
+        """Tables of the derivatives of growth rates and frequencies, if there are any."""
         d = self.dataset
         if "growth_rate_derivative" not in d:
             return []

@@ -1,7 +1,8 @@
-"""Every output of a run by name, as a labelled array with its unit; derivatives likewise where it
-was differentiated.
+"""Every output of a run by name, as a labelled array with its unit; its derivatives likewise if the
+run was differentiated.
 
-Outputs are computed from stored states when asked for, or looked up in what was read from a file.
+Outputs are computed from stored states when they are requested, or looked up in the data read from
+a file.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class NamedOutputs(Result):
-    """What a run is asked for, one name at a time."""
+    """Named outputs of a run."""
 
     def __init__(
         self, live: LiveRun | None, info: dict[str, object], dataset: xr.Dataset | None = None
@@ -50,15 +51,15 @@ class NamedOutputs(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Mechanism, method, step (or the shortest and the longest chosen), residuals, iterations,
-        times taken, versions; and of a run that was interrupted, when it `stopped` and its whole
-        duration (s).
+        """Mechanism, method, step (or the shortest and the longest adaptive step), residuals,
+        iterations, computing times, versions; for a run that was interrupted, the time at which it
+        `stopped` and its full duration (s).
         """
         return self._info
 
     @property
     def live(self) -> LiveRun:
-        """The trajectory with its equations; only of a run of this session."""
+        """The trajectory with its equations; only for a run of this session."""
         if self._live is None:
             raise ModelError(
                 "a run read from a file has only its saved outputs",
@@ -68,7 +69,9 @@ class NamedOutputs(Result):
 
     @property
     def is_live(self) -> bool:
-        """Whether it is of this session: with its mechanism at hand, and not read from a file."""
+        """Whether the run belongs to this session, so that its mechanism is available, and was not
+        read from a file.
+        """
         return self._live is not None
 
     @property
@@ -87,7 +90,7 @@ class NamedOutputs(Result):
 
     @property
     def parameter_names(self) -> list[str]:
-        """Parameters that the run was differentiated for."""
+        """Parameters with respect to which the run was differentiated."""
         if self._live is not None:
             return self._live.parameter_names if self._live.differentiated else []
         return self._coordinate("parameter")
@@ -131,7 +134,7 @@ class NamedOutputs(Result):
     def angle(self, name: str, *, wrt: Wrt = None) -> xr.DataArray:
         """Angle of a planar body or of a joint, without jumps.
 
-        It begins with the value given at the start, or else with one in (−π, π]. Whole turns
+        It begins with the given initial value, or else with a value in (−π, π]. Whole turns
         between two
         stored results follow from the rates at both: store often enough that these hardly change.
 
@@ -420,7 +423,7 @@ class NamedOutputs(Result):
         return self._dataset
 
     def names_of(self, of: str) -> list[str]:
-        """Names of all things that an output can be of.
+        """Names of all objects that an output can belong to.
 
         Args:
             of: a dimension of `dataset`: "point", "turn", "slide", "clearance", "body", "joint",
@@ -435,8 +438,8 @@ class NamedOutputs(Result):
 
     @property
     def drawing_plan(self) -> dict[str, Any]:
-        """What a drawing shows, by names of points: `results/plan.py` describes it; runs saved
-        earlier have less.
+        """Contents of a drawing, by names of points, as described in `results/plan.py`; runs saved
+        by earlier versions have less.
         """
         return (
             drawing_plan(self._live.equations.model)
@@ -449,18 +452,18 @@ class NamedOutputs(Result):
 
         Args:
             kind: the output, such as "effort".
-            names: of what; one unit is common to all.
+            names: of the objects; one unit must be common to all.
 
         Returns:
             The unit as text.
         """
         by_name = {"effort": "efforts", "state": "states", "signal": "signals"}
-        known = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
-        units = {known.get(name) for name in names} if kind in by_name else set()
+        stored_units = self.drawing_plan.get(by_name[kind], {}) if kind in by_name else {}
+        units = {stored_units.get(name) for name in names} if kind in by_name else set()
         return next(iter(units)) or OUTPUTS[kind].unit if len(units) == 1 else OUTPUTS[kind].unit
 
     def _output(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
-        what = OUTPUTS[kind]
+        definition = OUTPUTS[kind]
         if not isinstance(name, (str, Named)):
             remedy = f"several are plotted by run.plot({kind}=[…]), and run.dataset has all"
             raise ModelError(f"{name!r} is not a name", element=kind, value=name, remedy=remedy)
@@ -468,27 +471,32 @@ class NamedOutputs(Result):
             name = name.name
         if self._live is not None:
             e = self._live.equations
-            expression, unit = what.get(e.state, name), self.unit_of(kind, [name])
-            label = e.model.find_point(name).label if what.of == "point" else name
-            array = self._labelled(expression, kind, what.dims, unit, wrt, {what.of: label})
+            expression, unit = definition.get(e.state, name), self.unit_of(kind, [name])
+            label = e.model.find_point(name).label if definition.of == "point" else name
+            array = self._labelled(
+                expression, kind, definition.dims, unit, wrt, {definition.of: label}
+            )
             if kind == "angle" and wrt is None:
                 array = array.copy(data=self._live.angles([name])[:, 0])
             return array
         key = kind if wrt is None else f"{kind}_wrt"
-        label = self.info["aliases"].get(name, name) if what.of == "point" else name
+        label = self.info["aliases"].get(name, name) if definition.of == "point" else name
         chosen = None if wrt is None else self._selected(wrt)
-        if label not in self.names_of(what.of):
-            known = [*self.names_of(what.of), *(self.info["aliases"] if what.of == "point" else ())]
-            raise unknown_name(what.of, name, known)
-        array = self.dataset[key].sel({what.of: label})
-        for dim in what.dims:
+        if label not in self.names_of(definition.of):
+            available = [
+                *self.names_of(definition.of),
+                *(self.info["aliases"] if definition.of == "point" else ()),
+            ]
+            raise unknown_name(definition.of, name, available)
+        array = self.dataset[key].sel({definition.of: label})
+        for dim in definition.dims:
             if dim in BEAM_PARTS:  # beams with fewer of them leave the rest of the table empty
                 array = array.dropna(dim, how="all")
         return array if chosen is None else array.sel(parameter=chosen)
 
     def _load(self, kind: str, name: str, wrt: Wrt) -> xr.DataArray:
         """An output whose components may not be unique: its attribute `not_unique` names them, and
-        a warning who shares them.
+        a warning names the joints and drivers that share them.
         """
         array = self._output(kind, name, wrt)
         name = str(array[OUTPUTS[kind].of].item())
@@ -519,8 +527,8 @@ class NamedOutputs(Result):
         wrt: Wrt,
         labels: Mapping[str, str] = MappingProxyType({}),
     ) -> xr.DataArray:
-        """Values of an expression with their coordinates; `labels` are those of all of it, which
-        xarray takes several times as long to add to an array that is there.
+        """Values of an expression with their coordinates. `labels` are scalar coordinates of the
+        whole array: adding them to an existing array takes xarray several times as long.
         """
         import xarray as xr
 
@@ -555,18 +563,18 @@ class NamedOutputs(Result):
         return array if chosen == self.parameter_names else array.sel(parameter=chosen)
 
     def _selected(self, wrt: Wrt) -> object:
-        known = self.parameter_names
-        if not known:
+        all_parameters = self.parameter_names
+        if not all_parameters:
             remedy = "get one from Mechanism.sensitivity(…, method='direct').run"
             raise ModelError(
                 ": this run was not differentiated", field="wrt", value=wrt, remedy=remedy
             )
         if isinstance(wrt, str) and wrt == "all":
-            return known
+            return all_parameters
         names = [getattr(n, "name", n) for n in (wrt if isinstance(wrt, (list, tuple)) else [wrt])]
         for n in names:
-            if n not in known:
-                raise unknown_name("parameter of this run", str(n), known)
+            if n not in all_parameters:
+                raise unknown_name("parameter of this run", str(n), all_parameters)
         return names if isinstance(wrt, (list, tuple)) else names[0]
 
     def _turns_in_space(self, name: str) -> bool:
@@ -580,19 +588,19 @@ class NamedOutputs(Result):
 
         assert self._live is not None
         variables: dict[str, xr.DataArray] = {}
-        for kind, what in OUTPUTS.items():
+        for kind, definition in OUTPUTS.items():
             names = (
                 []
-                if what.spatial_only and self._live.equations.model.dimension == 2
-                else self.names_of(what.of)
+                if definition.spatial_only and self._live.equations.model.dimension == 2
+                else self.names_of(definition.of)
             )
             for key, wrt in ((kind, None), (f"{kind}_wrt", "all")):
                 if names and (wrt is None or self.parameter_names):
-                    parts = [self._output(kind, n, wrt).drop_vars(what.of) for n in names]
+                    arrays = [self._output(kind, n, wrt).drop_vars(definition.of) for n in names]
                     variables[key] = xr.concat(
-                        parts, dim=xr.IndexVariable(what.of, names), join="outer"
+                        arrays, dim=xr.IndexVariable(definition.of, names), join="outer"
                     ).transpose("time", ...)
-                    unit = self.unit_of(kind, names)  # of all of them
+                    unit = self.unit_of(kind, names)  # common to all names
                     variables[key].attrs |= derivative_units(unit) if wrt else {"units": unit}
         if self.redundant_reactions:
             for kind in LOADS:
@@ -601,7 +609,7 @@ class NamedOutputs(Result):
         return xr.Dataset(variables)
 
     def _metadata(self) -> dict[str, object]:
-        """`info`, and what a run needs to be drawn and asked without its mechanism."""
+        """`info`, and the data with which a run can be drawn and evaluated without its mechanism."""
         if self._live is None:
             return self.info
         model = self._live.equations.model
@@ -614,5 +622,5 @@ class NamedOutputs(Result):
         return info
 
 
-def _warn(what: str, shared: str) -> None:
-    warn_caller(RedundantReactionWarning(not_unique([what], shared)))
+def _warn(definition: str, shared: str) -> None:
+    warn_caller(RedundantReactionWarning(not_unique([definition], shared)))

@@ -1,5 +1,5 @@
-"""Functions that evaluate outputs at many times at once. Runs of the same equations share them: to
-build one takes longer than to evaluate it at some hundred times.
+"""Functions that evaluate outputs at many times at once. Runs of the same equations share them,
+because building one takes longer than evaluating it at some hundred times.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import casadi as ca
 from ..coordinates.equations import Equations
 
 MOST = 64
-"""Functions that are kept for equations: a page of curves has some ten; a round value."""
+"""Number of functions that are kept for equations: a page of curves has about ten; a round value.
+"""
 
 
 class OutputFunction:
-    """An output as a function of what is the same at all times and of what goes with time."""
+    """An output as a function of time-independent and time-dependent arguments."""
 
     def __init__(self, function: ca.Function):
         self.size: int = function.nnz_out(0)
@@ -25,7 +26,7 @@ class OutputFunction:
         self._mapped: dict[tuple[int, bool], ca.Function] = {}
 
     def at_times(self, count: int, *, shares_first: bool) -> ca.Function:
-        """The function for a number of times.
+        """Return the function mapped over a number of times.
 
         Args:
             count: number of times.
@@ -34,7 +35,7 @@ class OutputFunction:
         key = (count, shares_first)
         if key not in self._mapped:
             shared = [0] if shares_first else []
-            # the last slice of a run is shorter, and another run has another one
+            # the last slice of a run is shorter, and other runs have other lengths
             self._mapped = dict(list(self._mapped.items())[-1:])
             self._mapped[key] = self._function.map("slice", "serial", count, shared, [])
         return self._mapped[key]
@@ -44,11 +45,11 @@ _KEPT: WeakKeyDictionary[Equations, dict[object, OutputFunction]] = WeakKeyDicti
 
 
 def kept(equations: Equations, key: object, build: Callable[[], OutputFunction]) -> OutputFunction:
-    """The function of equations with a key, built if it is not there."""
+    """Return the function of equations with a key, built if it does not exist yet."""
     functions = _KEPT.setdefault(equations, {})
-    found = functions.get(key)
-    if found is None:
+    function = functions.get(key)
+    if function is None:
         if len(functions) >= MOST:
             functions.clear()
-        found = functions[key] = build()
-    return found
+        function = functions[key] = build()
+    return function

@@ -1,6 +1,4 @@
-"""What a drawing of a mechanism shows, by names of points: plain data that a saved run carries with
-it.
-"""
+"""Contents of a drawing of a mechanism, by names of points: plain data that a saved run includes."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from ..plotting.mechanism_drawing import Slider
 
 
 def point_aliases(model: ModelData) -> dict[str, str]:
-    """Short names of points that mean one place → the full name of one of them."""
+    """Short names of points that refer to one place → the full name of one of them."""
     aliases = {}
     for name in set(model.short_names) - {"com"}:
         with suppress(ModelError):
@@ -33,11 +31,11 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
     """Bodies, beams, springs and dampers as shapes through points; joints, centres of mass, all
     points of bodies that have more than two (`extents`), labels, and which points are fixed.
 
-    `masses` are bodies without a length: their centre of mass and their points. Joints with an axis
-    have it in the frame of a `body` (none: the ground). `places` names one point for all that
-    joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
-    numbers of things of each kind, `figures` what bodies have beside their links, `surfaces` what they
-    are shown as instead, `efforts` the units of efforts, `states` those of states.
+    `masses` are bodies without a length: their centre of mass and their points. The axis of a joint
+    is given in the frame of a `body` (None: the ground). `places` names one representative for all
+    points that joints put at the same place; `gravity` is the nominal one (m/s²); `counts` has the
+    number of elements of each kind, `figures` the shapes on bodies beside their links, `surfaces`
+    the surfaces that replace them, `efforts` the units of efforts, `states` those of states.
     """
     joints = [
         {
@@ -106,7 +104,7 @@ def drawing_plan(model: ModelData) -> dict[str, object]:
 
 
 def _surfaces(model: ModelData, body: Body) -> list[dict[str, str]]:
-    """Surfaces that a body is shown with, from one of its points."""
+    """Surfaces with which a body is shown, relative to one of its points."""
     if not body.surfaces:
         return []
     point = next(iter(model.points_of(body).values()))
@@ -136,7 +134,7 @@ def _shapes(model: ModelData) -> list[tuple[str, str, list[str]]]:
 
 
 def element_counts(model: ModelData) -> dict[str, int]:
-    """Numbers of elements of each kind, and of parameters."""
+    """Number of elements of each kind, and of parameters."""
     return {
         "rigid bodies": len(model.moving_bodies) - len(model.beams),
         "beams": len(model.beams),
@@ -148,10 +146,10 @@ def element_counts(model: ModelData) -> dict[str, int]:
 
 
 def composition(dimension: int, counts: Mapping[str, int]) -> list[str]:
-    """Planar or spatial, and what `element_counts` counts, as text."""
+    """Text about the mechanism: planar or spatial, and the numbers of `element_counts`."""
     ones = {name: name.removesuffix("s") for name in counts} | {"rigid bodies": "rigid body"}
-    parts = [counted(n, ones[name], name) for name, n in counts.items() if n]
-    return ["planar" if dimension == 2 else "spatial", *parts]
+    numbers = [counted(n, ones[name], name) for name, n in counts.items() if n]
+    return ["planar" if dimension == 2 else "spatial", *numbers]
 
 
 def _axis(model: ModelData, joint: Joint) -> dict[str, object]:
@@ -164,8 +162,8 @@ def _axis(model: ModelData, joint: Joint) -> dict[str, object]:
 
 
 def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: int) -> list[Slider]:
-    """Joints that slide, as they are drawn at one of the stored times: on the ground with a rail
-    along their whole path.
+    """Sliding joints as drawn at one of the stored times; those on the ground have a rail along
+    their whole path.
     """
     size = 0.08 * float(np.ptp(np.concatenate(list(paths.values())), axis=0).max())
     sliders = []
@@ -185,8 +183,8 @@ def sliders_of(plan: Mapping[str, Any], paths: Mapping[str, np.ndarray], row: in
 
 
 def _rail(joint: Mapping[str, Any], path: np.ndarray) -> np.ndarray | None:
-    """Direction in which the point of a joint slides on the ground: the axis in the plan, or that
-    of the path.
+    """Direction in which the point of a joint slides on the ground: the axis in the plan, or the
+    direction of the path.
     """
     axis = joint.get("axis") if joint.get("body") is None else None
     farthest = path[np.linalg.norm(path - path[0], axis=1).argmax()]

@@ -1,9 +1,10 @@
-"""The base of all results: labelled arrays in one xarray Dataset with metadata, and all that every
-result does with them.
+"""The base of all results: labelled arrays in one xarray Dataset with metadata, and all operations
+common to results.
 
-A class of results states its arrays (`dataset`), where they come from (`info`) and its
-description (`_described`). Saving, loading, tables, text, JSON and the view in notebooks are here. Datasets are
-built when they are asked for, so that computing a result costs no labels.
+A class of results defines its arrays (`dataset`), their origin (`info`) and its description
+(`_described`). Saving, loading, tables, text, JSON and the view in notebooks are implemented here.
+Datasets are built when they are requested, so that computing a result does not spend time on
+labels.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 class Variable:
     """A variable of the dataset as an attribute of its result: `mean = Variable("The mean.")`.
 
-    The second argument is its name in the dataset where that is another one.
+    The second argument is its name in the dataset if that differs.
     """
 
     def __init__(self, doc: str, name: str = ""):
@@ -47,17 +48,17 @@ class Variable:
     @overload
     def __get__(self, result: Result, owner: type) -> xr.DataArray: ...
     def __get__(self, result: Result | None, owner: type) -> Self | xr.DataArray:
-        """Of the class itself, the descriptor with its documentation."""
+        """Return the descriptor itself, with its documentation, if accessed on the class."""
         return self if result is None else result.dataset[self._name]
 
 
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
-"""Head and rows."""
+"""Header and rows."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """How a result reads: as text in a terminal, as tables in a notebook."""
+    """Description of a result: as text in a terminal, as tables in a notebook."""
 
     title: str
     summary: Sequence[Text] = ()
@@ -67,14 +68,14 @@ class Description:
     """Lines below the tables."""
 
     def text(self, syntax: PythonSyntax) -> str:
-        """As it is printed, with arguments as an interface writes them."""
+        """The text that is printed, with arguments in the syntax of an interface."""
         summary = [rendered(line, syntax) for line in self.summary]
         notes = [f"  {rendered(note, syntax)}" for note in self.notes]
         tables = [table(*each) for each in self.tables]
         return "\n".join([f"<{self.title}>", *summary, *tables, *notes])
 
     def html(self) -> str:
-        """As notebooks show it."""
+        """The HTML that notebooks show."""
         tables = [html_table(*each) for each in self.tables]
         above, below = (
             html_text("\n".join(map(str, lines))) if lines else ""
@@ -84,14 +85,14 @@ class Description:
 
 
 class Result(Displayed):
-    """What an analysis gives.
+    """Result of an analysis.
 
-    `info` describes its origin, `dataset` has its numbers with names and units. Print it,
-    show it in a notebook, `save` it.
+    `info` describes its origin, `dataset` contains its numbers with names and units. Print it, show
+    it in a notebook, or `save` it.
     """
 
     _dims: ClassVar[tuple[str, ...]] = ("time", "objective")
-    """Dimensions of the variables that tables show; files go down along the first of them."""
+    """Dimensions of the variables that tables show; rows of files run along the first of them."""
 
     @property
     def info(self) -> dict[str, Any]:
@@ -138,7 +139,7 @@ class Result(Displayed):
         """
         path = Path(path)
         if variables is not None and path.suffix in (".nc", ".json"):
-            problem = f"chooses nothing in a {path.suffix} file, which has all variables"
+            problem = f"has no effect for a {path.suffix} file, which has all variables"
             remedy = "leave it out, or save .csv or .mat"
             raise ModelError(
                 problem, element="save", field="variables", value=variables, remedy=remedy
@@ -179,7 +180,7 @@ class Result(Displayed):
         return type(self)
 
     def _metadata(self) -> dict[str, object]:
-        """`info`, and whatever else a file needs to be loaded."""
+        """`info`, and the further data that a file needs to be loaded."""
         return self.info
 
     def to_json(self) -> dict[str, Any]:
@@ -193,7 +194,7 @@ class Result(Displayed):
         return dict(plain({"result": self._kind.__name__, "info": self._metadata(), **kept}))
 
     def _described(self) -> Description:
-        """How it reads."""
+        """Text and tables that describe the result."""
         raise NotImplementedError
 
     def _display(self) -> str:
@@ -201,7 +202,7 @@ class Result(Displayed):
         return self._described().html() + ("" if plot is None else picture(plot()))
 
     def text(self, syntax: PythonSyntax = PYTHON) -> str:
-        """What `print` shows, with arguments in the syntax of an interface."""
+        """Text that `print` shows, with arguments in the syntax of an interface."""
         return self._described().text(syntax)
 
     def __repr__(self) -> str:
@@ -214,7 +215,7 @@ class ByParameter(Result):
 
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
-    """Of the objectives."""
+    """Units of the objectives."""
     parameter_names: tuple[str, ...]
     parameter_units: tuple[str, ...]
 
@@ -237,7 +238,7 @@ class Derivatives(ByParameter):
 
     @property
     def info(self) -> dict[str, Any]:
-        """That of the run, the method of the derivatives, and seconds."""
+        """`info` of the run, the derivative method, and seconds."""
         return {**self.run.info, "derivatives": self.method, "seconds": self.seconds}
 
     @property
@@ -246,7 +247,7 @@ class Derivatives(ByParameter):
 
 
 class SavedResult(Result):
-    """A result of any kind as it was saved: read-only, without its mechanism."""
+    """A result of any kind after loading: read-only, without its mechanism."""
 
     def __init__(self, kind: type[Result], dataset: xr.Dataset, info: dict[str, object]):
         self._saved = kind
@@ -256,12 +257,12 @@ class SavedResult(Result):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Metadata, as `info` of the result that was saved."""
+        """Metadata, identical to `info` of the result that was saved."""
         return self._info
 
     @property
     def dataset(self) -> xr.Dataset:
-        """All labelled arrays, bit by bit those that were saved."""
+        """All labelled arrays, bit by bit identical to those that were saved."""
         return self._dataset
 
     @property
@@ -272,5 +273,5 @@ class SavedResult(Result):
         return html_text(self._text)
 
     def text(self, syntax: PythonSyntax = PYTHON) -> str:
-        """What `print` showed of the result that was saved."""
+        """Text that `print` showed for the result that was saved."""
         return self._text

@@ -1,4 +1,4 @@
-"""Root loci: eigenvalues over a parameter, and where they pass the imaginary axis."""
+"""Root loci: eigenvalues over a parameter, and where they cross the imaginary axis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RootLocus(EigenvalueCurves):
     """
 
     places: tuple[Crossing, ...]
-    """Where branches with Im λ ≥ 0 pass the imaginary axis."""
+    """Crossings of the imaginary axis by branches with Im λ ≥ 0."""
 
     growth_rate = Variable("Re λ (value, branch), 1/s.")
     frequency = Variable("Im λ / 2π (value, branch), Hz; negative for conjugates.")
@@ -40,7 +40,7 @@ class RootLocus(EigenvalueCurves):
         import xarray as xr
 
         every = np.arange(self.branches.eigenvalues.shape[1])
-        met = self._met("crossing", self.places)
+        met = self._crossing_variables("crossing", self.places)
         return xr.Dataset({**self._curves(every), **met}, coords=self._coords(every))
 
     @property

@@ -1,6 +1,7 @@
-"""A run: all its outputs (`named_outputs`, `array_outputs`), as files, tables, plots and drawings.
+"""A run: all its outputs (`named_outputs`, `array_outputs`), with files, tables, plots and
+drawings.
 
-A saved run has all outputs and needs no mechanism to be read again.
+A saved run contains all outputs and is loaded without a mechanism.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_MARKED = 200
-"""Events that plots mark."""
+"""Largest number of events that plots mark."""
 MOST_SHOWN = 6
-"""Angles, and displacements, that a notebook shows of a run."""
+"""Largest number of angles, and of displacements, that a notebook shows for a run."""
 
 
 class Run(ArrayOutputs):
@@ -72,8 +73,8 @@ class Run(ArrayOutputs):
 
     @property
     def events(self) -> Events:
-        """Impacts, contacts that open, friction that sticks or slides: when, which, and the speed
-        before and after.
+        """Impacts, contacts that open, transitions between sticking and sliding: time, name, and
+        the speed before and after.
         """
         return listed(self.info.get("events", []))
 
@@ -129,8 +130,8 @@ class Run(ArrayOutputs):
             dims = ["time", "actuator"]
             return xr.DataArray(values, coords, dims, "actuation", {"units": unit})
         parameters = live.equations.model.parameter_set.parameters
-        known = self.parameter_names
-        coords |= with_units("parameter", known, [parameters[n].unit for n in known])
+        names = self.parameter_names
+        coords |= with_units("parameter", names, [parameters[n].unit for n in names])
         dims = ["time", "actuator", "parameter"]
         array = xr.DataArray(derivatives, coords, dims, "actuation_wrt", derivative_units(unit))
         return array.sel(parameter=chosen)
@@ -147,8 +148,8 @@ class Run(ArrayOutputs):
         for name, array in self.dataset.data_vars.items():
             rest = [d for d in array.dims if d != "time"]
             for index in np.ndindex(*[array.sizes[d] for d in rest]):
-                words = [str(array[d].values[k]) for d, k in zip(rest, index, strict=True)]
-                columns[" ".join([str(name), *words])] = array.isel(
+                labels = [str(array[d].values[k]) for d, k in zip(rest, index, strict=True)]
+                columns[" ".join([str(name), *labels])] = array.isel(
                     dict(zip(rest, index, strict=True))
                 ).to_numpy()
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
@@ -187,7 +188,7 @@ class Run(ArrayOutputs):
         return line_figure(panels, title=heading, style=style, marks=marks)
 
     def panels(self, *, wrt: Wrt = None, **outputs: object) -> list[Panel]:
-        """Named outputs as labelled curves: what `plot` draws.
+        """Named outputs as labelled curves, which `plot` draws.
 
         Args:
             wrt: as for `plot`.
@@ -198,8 +199,8 @@ class Run(ArrayOutputs):
         """
         panels = []
         for kind, names in outputs.items():
-            if kind not in (known := [k for k, what in OUTPUTS.items() if not what.spatial_only]):
-                raise unknown_name("output", kind, known)
+            if kind not in (kinds := [k for k, what in OUTPUTS.items() if not what.spatial_only]):
+                raise unknown_name("output", kind, kinds)
             if wrt is None:
                 lines = [Line(n, self.time, y) for n, y in self.columns(kind, _names(kind, names))]
                 unit = self.unit_of(kind, _names(kind, names))
@@ -301,7 +302,7 @@ class Run(ArrayOutputs):
         return write_movie(path, pictures, frames, shown)
 
     def _rows_at(self, times: Iterable[float]) -> list[int]:
-        """The stored rows nearest to some times of the run."""
+        """The stored rows nearest to given times of the run."""
         first, last = self.time[0], self.time[-1]
         try:
             times = [float(t) for t in times]
@@ -322,7 +323,7 @@ class Run(ArrayOutputs):
         return [int(np.abs(self.time - t).argmin()) for t in times]
 
     def at_rows(self, rows: np.ndarray) -> Run:
-        """The run at some of its stored times; angles keep the turns that are counted at all of
+        """Restrict the run to some of its stored times; angles keep the turns counted over all of
         them.
 
         Args:
@@ -336,7 +337,7 @@ class Run(ArrayOutputs):
         return Run(self._live.at_rows(rows), self.info)
 
     def text(self, syntax: PythonSyntax = PYTHON) -> str:
-        """What `print` shows."""
+        """Text that `print` shows."""
         return f"<{self._title}>"
 
     @property
@@ -360,7 +361,7 @@ class Run(ArrayOutputs):
         )
 
     def _display(self) -> str:
-        """What turns, what slides and energies over time, and the last position."""
+        """HTML of angles, displacements and energies over time, and the last position."""
         last = picture(self.draw(times=[float(self.time[-1])], title=""))
         if self.time.size == 1:
             return html_text(self._title) + last
@@ -377,21 +378,25 @@ class Run(ArrayOutputs):
         )
 
 
-def _names(what: str, given: Any) -> list[str]:
-    """One name, or several, of what is to be shown."""
-    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+def _names(kind: str, requested: Any) -> list[str]:
+    """Names to show, from one name or several."""
+    names = (
+        [requested]
+        if isinstance(requested, str) or not isinstance(requested, Iterable)
+        else list(requested)
+    )
     if not all(isinstance(name, str) for name in names):
-        example = "total" if what == "energy" else "P"
+        example = "total" if kind == "energy" else "P"
         raise ModelError(
-            f"must be a name or a list of names, such as {what}={example!r}",
-            field=what,
-            value=given,
+            f"must be a name or a list of names, such as {kind}={example!r}",
+            field=kind,
+            value=requested,
         )
     return names
 
 
 def step_text(info: dict[str, Any]) -> str:
-    """How long steps are, or the shortest and the longest of them."""
+    """The step, or the shortest and the longest adaptive step, as text."""
     if not isinstance(info["step"], float):
         return "{:.3g} to {:.3g} s".format(*info["step"])
     shorter = (

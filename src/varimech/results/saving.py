@@ -1,7 +1,8 @@
-"""Results as files: netCDF (.nc), tables (.csv), MATLAB (.mat) and JSON, by the ending of the name.
+"""Results as files: netCDF (.nc), tables (.csv), MATLAB (.mat) and JSON, selected by the file name
+extension.
 
-A table has a row a time (or a sample, or an objective) and a column a number, with its unit in the
-heading. A MATLAB file has one struct for each variable, with a field for each thing it is of:
+A table has one row for each time (or sample, or objective) and one column for each number, with its
+unit in the heading. A MATLAB file has one struct for each variable, with a field for each object:
 `position.rod_tip` is (time × component); `names` maps fields to names.
 """
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 ENDINGS = (".nc", ".csv", ".mat")
 LONGEST = 63
-"""Letters of a name in MATLAB."""
+"""Largest length of a name in MATLAB."""
 
 BEAM_PARTS = {"segment": 0, "node": 1}
-"""Dimensions along beams, and where they are counted from; nodes are those between the ends."""
+"""Dimensions along beams, with the first index; nodes are those between the ends."""
 
 
 def save_dataset(
@@ -40,11 +41,11 @@ def save_dataset(
     only: Sequence[str] | str | None = None,
     rows: str = "time",
 ) -> Path:
-    """Write a dataset, or only some of its variables; `rows` is the dimension that tables go down
-    along.
+    """Write a dataset, or only some of its variables; `rows` is the dimension along which table
+    rows run.
 
     Raises:
-        ModelError: for another ending, an unknown variable, or what cannot be written.
+        ModelError: for another extension, an unknown variable, or data that cannot be written.
     """
     path = Path(path)
     if path.suffix not in ENDINGS:
@@ -68,10 +69,10 @@ def save_dataset(
 
 
 def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, object]]:
-    """A netCDF file that holds a saved result of a kind: its dataset and metadata.
+    """Read a netCDF file of a saved result of a kind: its dataset and metadata.
 
     Raises:
-        ModelError: if it is not there, was damaged or changed, or holds something else.
+        ModelError: if the file does not exist, was damaged or changed, or contains something else.
     """
     import xarray as xr
 
@@ -79,20 +80,21 @@ def load_dataset(path: Path, kind: str) -> tuple[xr.Dataset, dict[str, object]]:
     try:
         dataset = xr.load_dataset(path, engine="h5netcdf")
         info, intact = json.loads(dataset.attrs.get("varimech", "null")), is_intact(dataset)
-    except Exception as error:  # HDF5 has many kinds of errors for a damaged file
+    except Exception as error:  # HDF5 raises many kinds of errors for a damaged file
         raise _not_saved(path, kind, f", or it is damaged: {error}") from None
     if not isinstance(info, dict):
         raise _not_saved(path, kind, ": it has no 'varimech' attribute")
     if not intact:
         remedy = "save it again, or read what is there with xarray.load_dataset"
         raise _not_saved(path, kind, " as it was written: it was changed, or damaged", remedy)
-    _check_kind(path, kind, dataset.attrs.get("result", "Run"))  # which runs of 0.1 do not state
+    # version 0.1 did not store the kind of runs
+    _check_kind(path, kind, dataset.attrs.get("result", "Run"))
     own = {key: v for key, v in dataset.attrs.items() if key not in ("result", "varimech", SEAL)}
     return dataset.drop_attrs(deep=False).assign_attrs(own), info
 
 
 def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset, dict[str, object]]:
-    """Dataset and metadata in what `Result.to_json` gave, with the text beside it.
+    """Rebuild dataset and metadata from the data of `Result.to_json`, with the text.
 
     Raises:
         ModelError: for another kind of result, or none.
@@ -110,7 +112,7 @@ def dataset_of(data: dict[str, Any], path: Path, kind: str) -> tuple[xr.Dataset,
 
 
 def restored_array(value: object) -> np.ndarray:
-    """An array from what `plain` made of it: among numbers, null is NaN and "inf" infinite."""
+    """Rebuild an array from the output of `plain`: among numbers, null is NaN and "inf" infinite."""
     entries = np.array(value, dtype=object).ravel().tolist()
     infinite = [x in ("inf", "-inf") for x in entries]
     texts = any(isinstance(x, str) and not i for x, i in zip(entries, infinite, strict=True))
@@ -127,10 +129,10 @@ def save_json(data: dict[str, object], path: Path) -> Path:
 
 
 def load_json(path: Path, kind: str) -> dict[str, object]:
-    """Plain data that `save_json` wrote.
+    """Read plain data that `save_json` wrote.
 
     Raises:
-        ModelError: if they are not there, or were changed.
+        ModelError: if the file does not exist, or was changed.
     """
     _check_exists(path)
     try:
@@ -161,8 +163,8 @@ def _check_exists(path: Path) -> None:
 
 
 def plain(value: object) -> Any:
-    """Lists, mappings, texts and numbers, as JSON has them; NaN becomes None, infinities their
-    names.
+    """Convert a value to lists, mappings, texts and numbers as in JSON; NaN becomes None,
+    infinities their names.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
@@ -187,8 +189,8 @@ def _write_csv(dataset: xr.Dataset, path: Path, rows: str) -> None:
             columns[str(name)] = coordinate.to_numpy()
     for name, array in dataset.data_vars.items():
         if rows in array.dims:
-            for words, unit, numbers in _columns(array, rows):
-                title = " ".join([str(name), *words])
+            for labels, unit, numbers in _columns(array, rows):
+                title = " ".join([str(name), *labels])
                 columns[f"{title} ({unit})" if unit else title] = numbers
     pd.DataFrame(columns).to_csv(path, index=False)
 
@@ -198,8 +200,8 @@ def _along(dataset: xr.Dataset, rows: str) -> np.ndarray:
 
 
 def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, np.ndarray]]:
-    """Labels, unit and numbers of each column; those of beams with fewer parts than others are left
-    out where there is nothing.
+    """Labels, unit and numbers of each column; empty columns of beams with fewer segments than
+    others are omitted.
     """
     rest = [d for d in array.dims if d != rows]
     ragged = any(d in BEAM_PARTS for d in rest)
@@ -219,13 +221,13 @@ def _columns(array: xr.DataArray, rows: str) -> Iterator[tuple[list[str], str, n
 
 
 def unit_of(column: xr.DataArray) -> str:
-    """The unit of a column, of an objective or derivative, with the unit of each."""
+    """Unit of a column; for an objective or derivative, the unit of each."""
     of_an_objective = "objective_unit" in column.coords and not column["objective_unit"].ndim
     units = column.attrs.get("units", "objective_unit" if of_an_objective else "")
     unit = str(column.attrs.get("output_unit", units))
     if of_an_objective:
         unit = unit.replace("objective_unit", str(column["objective_unit"].item()))
-    # of a table with a row for each parameter, units are a column of their own
+    # in a table with a row for each parameter, units are a column of their own
     single = "parameter_unit" in column.coords and column["parameter_unit"].ndim == 0
     per = str(column["parameter_unit"].item()) if single else ""
     if not unit or not per:
@@ -240,12 +242,12 @@ def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
     names: dict[str, dict[str, str]] = {}
     units: dict[str, str] = {}
     for name, array in dataset.data_vars.items():
-        key, things = _valid(str(name), content), [str(d) for d in array.dims if d != rows]
+        key, dimensions = _valid(str(name), content), [str(d) for d in array.dims if d != rows]
         units[key] = str(array.attrs.get("units", ""))
-        if not things or rows not in array.dims:
+        if not dimensions or rows not in array.dims:
             content[key] = array.to_numpy()
             continue
-        of = "objective" if "objective" in things else things[0]
+        of = "objective" if "objective" in dimensions else dimensions[0]
         content[key], names[key] = {}, {}
         for label in array[of].to_numpy().tolist():
             field = _valid(str(label), content[key])
@@ -263,8 +265,8 @@ def _write_mat(dataset: xr.Dataset, path: Path, rows: str) -> None:
 
 
 def _valid(name: str, taken: Any) -> str:
-    """A name that MATLAB takes: letters (Greek ones by their names), digits and underscores, a
-    letter first, none twice.
+    """A unique name that MATLAB accepts: letters (Greek ones by their names), digits and
+    underscores, starting with a letter.
     """
     latin = "".join(
         (

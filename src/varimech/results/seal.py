@@ -1,5 +1,5 @@
-"""A digest of all that a saved result holds, by which a file that was damaged or changed is
-recognised when it is read.
+"""A digest of the complete contents of a saved result, which detects on loading that a file was
+damaged or changed.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SEAL = "varimech_sha256"
-"""Attribute, or key, of a file."""
+"""Attribute, or key, that contains the digest in a file."""
 
 
 def sealed(dataset: xr.Dataset) -> xr.Dataset:
-    """The same with its digest among its attributes."""
+    """Return the dataset with its digest among its attributes."""
     return dataset.assign_attrs({SEAL: digest(dataset)})
 
 
 def is_intact(dataset: xr.Dataset) -> bool:
-    """Whether a dataset is what it was when it was sealed."""
+    """Whether a dataset is unchanged since it was sealed."""
     return dataset.attrs.get(SEAL) == digest(dataset)
 
 
 def digest(dataset: xr.Dataset) -> str:
-    """Of names, dimensions, attributes and values, which are the same before and after a file; how
-    they are stored is not.
+    """Digest of names, dimensions, attributes and values, which a file preserves; how they are
+    stored does not matter.
     """
     total = hashlib.sha256()
     total.update(
@@ -57,5 +57,5 @@ def digest(dataset: xr.Dataset) -> str:
 
 
 def data_digest(data: object) -> str:
-    """Of plain data, as JSON has it."""
+    """Digest of plain JSON data."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -1,5 +1,5 @@
-"""The topology of a mechanism: which bodies hang on which, along the tree that relative coordinates
-use, and what closes its loops.
+"""The topology of a mechanism: the parent of each body in the tree that relative coordinates use,
+and the joints that close its loops.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LISTED = 12
-"""Cut joints, drivers, or joints of a loop that are listed."""
+"""Largest number of cut joints, drivers, or joints of a loop that are listed."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class TreeLink:
     body: str
     parent: str
     joint: str | None
-    """None for a body that is free; its parent is the ground then."""
+    """None for a free body, whose parent is the ground."""
     kind: str
-    """Of the joint, or "free"."""
+    """Kind of the joint, or "free"."""
     reversed: bool
-    """Whether the joint leads from the body to its parent as it was written: its coordinates are
-    those of the parent against the body.
+    """Whether the joint, as declared, leads from the body to its parent: its coordinates then
+    describe the parent relative to the body.
     """
     coordinates: tuple[str, ...]
     has_euler_parameters: bool
@@ -50,15 +50,15 @@ class TreeLink:
 
 @dataclass(frozen=True)
 class Closure:
-    """A joint that is cut and held by equations."""
+    """A joint that is cut and enforced by equations."""
 
     joint: str
     kind: str
     bodies: tuple[str, str]
     equations: int
-    """How many; none where it fits in all positions or in none."""
+    """Number of equations; 0 if the joint is satisfied in all positions or in none."""
     loop: tuple[str, ...]
-    """Joints of the loop that it closes, itself included, one after the other."""
+    """Joints of the loop that it closes, itself included, in order."""
     free: tuple[str, ...]
     """Free bodies between these."""
 
@@ -77,7 +77,7 @@ class Topology(Displayed):
     """Parents before their children."""
     closures: tuple[Closure, ...]
     drivers: tuple[str, ...]
-    """Each is one more equation."""
+    """Drivers; each adds one equation."""
     couplings: dict[str, int]
     """Number of equations of each element, such as a gear, that couples coordinates."""
 
@@ -97,7 +97,7 @@ class Topology(Displayed):
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The ground, and the bodies that are free."""
+        """The ground, and the free bodies."""
         return "ground", *(body.body for body in self.bodies if body.joint is None)
 
     @property
@@ -107,7 +107,7 @@ class Topology(Displayed):
 
     @property
     def loops(self) -> dict[str, tuple[str, ...]]:
-        """Joint that is cut → joints of the loop that it closes, itself included."""
+        """Cut joint → joints of the loop that it closes, itself included."""
         return {closure.joint: closure.loop for closure in self.closures}
 
     @property
@@ -175,7 +175,12 @@ class Topology(Displayed):
         )
 
     def __str__(self) -> str:
-        lines = [f"{self.mechanism}: {self._parts}", self._unknowns, "", *outline(self._branches())]
+        lines = [
+            f"{self.mechanism}: {self._composition}",
+            self._unknowns,
+            "",
+            *outline(self._branches()),
+        ]
         if self.closures:
             lines += [
                 "",
@@ -200,10 +205,10 @@ class Topology(Displayed):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<Topology of {self.mechanism!r}: {self._parts}; {self._unknowns}>"
+        return f"<Topology of {self.mechanism!r}: {self._composition}; {self._unknowns}>"
 
     @property
-    def _parts(self) -> str:
+    def _composition(self) -> str:
         joints = sum(body.joint is not None for body in self.bodies) + len(self.closures)
         counts = (
             (len(self.bodies), "body", "bodies"),
@@ -234,7 +239,7 @@ class Topology(Displayed):
 
 
 def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
-    """The topology of a model; joints named in `cut` are not part of the tree."""
+    """Determine the topology of a model; joints named in `cut` are not part of the tree."""
     cut = cut_names(cut, "topology")
     check_connected(model)
     tree = spanning_tree(model, cut)
@@ -245,7 +250,7 @@ def topology_of(model: ModelData, cut: Iterable[str | Joint] = ()) -> Topology:
 
 
 def _couplings(model: ModelData) -> dict[str, int]:
-    """Number of constraints that each force imposes, where it imposes any."""
+    """Number of constraints of each force that imposes any."""
     frames, state = trial_frames(model), trial_state(model, "topology")
     counts = {
         f.name: f.constraints(frames, state).numel() + f.velocity_rows

@@ -30,9 +30,11 @@ class Boundary:
     points: np.ndarray
     """(piece, 3, component): first point, one in the middle, last point."""
     sources: tuple[str, ...]
-    """Of each piece: a limit such as "elbow = 2.5 rad", "dead centre" or "singular position"."""
+    """Source of each piece: a limit such as "elbow = 2.5 rad", "dead centre" or "singular
+    position".
+    """
     unresolved: str
-    """Why the area is not known; empty if it is."""
+    """Reason why the area is unknown; empty if it is known."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +64,7 @@ class Workspace(Result):
     steps: int
     """Continuation steps taken."""
     bounds: Boundary | None
-    """Of two drivers in the plane."""
+    """Boundary, for workspaces of two drivers in the plane."""
 
     reached = Variable("Whether the values of the drivers are reached.")
     position = Variable("Position of the point (input, component), m.")
@@ -206,15 +208,15 @@ class Workspace(Result):
             A figure; save it with `.savefig("file.pdf")`.
         """
         here = self.reached_array
-        parts: dict[str, list[np.ndarray]] = {}
+        pieces_by_source: dict[str, list[np.ndarray]] = {}
         if self.bounds is not None:
             for points, source in zip(self.bounds.points, self.bounds.sources, strict=True):
-                parts.setdefault(source, []).append(points)
+                pieces_by_source.setdefault(source, []).append(points)
         heading = "" if style else f"{self.mechanism}: workspace of {self.point}"
         figure = workspace_figure(
             self.positions[here],
             self.dataset["conditioning"].to_numpy()[here],
-            parts,
+            pieces_by_source,
             title=heading if title is None else title,
         )
         return in_style(figure, style, titled=title is not None)
@@ -236,7 +238,7 @@ class Workspace(Result):
         if bounds.unresolved:
             raise VarimechError(
                 f"workspace of {self.point!r}: {bounds.unresolved}, so that its area is not known",
-                remedy="take more values, count=…, or ranges without that place",
+                remedy="take more values, count=…, or ranges that exclude that position",
             )
         return bounds
 

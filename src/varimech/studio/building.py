@@ -1,4 +1,4 @@
-"""Drawing a planar mechanism: each stroke is one change of the text of its model file."""
+"""Drawing of a planar mechanism: each stroke is one change to the text of its model file."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ STROKES: dict[str, Callable[..., None]] = {
     "rename": strokes.rename,
 }
 UNPOSED = ("value", "rename")
-"""Strokes after which the pose is found by assembly."""
+"""Strokes after which assembly determines the pose."""
 
 
 def changed(text: str, sketch: Sketch, stroke: str, arguments: Mapping[str, Any]) -> str:
-    """The text after a stroke.
+    """Return the text after a stroke.
 
     Args:
         text: of a model file.
-        sketch: what is drawn of it.
+        sketch: the drawing of the model.
         stroke: one of `STROKES`.
         arguments: of the stroke.
 
     Raises:
-        ModelError: if it makes no sense there.
+        ModelError: if the stroke is impossible in this drawing.
     """
     if stroke not in STROKES:
         raise unknown_name("stroke", stroke, STROKES)

@@ -1,4 +1,4 @@
-"""Strokes that delete: what depends on a body or point goes with it."""
+"""Strokes that delete: everything that depends on a body or point is deleted with it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .sketch import GROUND, Node
 
 
 def delete(drawn: DrawnText, kind: str, name: str) -> None:
-    """Remove a body, ground point, force or driver, and what depends on it."""
+    """Remove a body, ground point, force or driver, and everything that depends on it."""
     sections = {"force": "forces", "driver": "drivers"}
     if kind in sections:
         drawn.remove(sections[kind], name)

@@ -1,5 +1,5 @@
-"""The text of a drawn mechanism that strokes change: its entries, its points and where they are, new
-names.
+"""The text of a drawn mechanism, as strokes change it: its entries, its points and their positions,
+new names.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from typing import Any
 from ..core.errors import ModelError, unknown_name
 from ..core.units import si_value, split_quantity
 from ..files.editing import scalars, with_entry, with_scalar, with_value, without_entry
-from .entries import bounded, known_place, mapping, place_of, revolute, row
+from .entries import bounded, mapping, place_of, position_of_node, revolute, row
 from .sketch import GROUND, Member, Node, Place, Sketch
 
 SAME_PLACE = 1e-6
-"""m, within which two places are one, and a point lies on a line: less than anybody draws."""
+"""Distance (m) within which two positions coincide, and a point lies on a line: finer than anybody
+draws.
+"""
 End = Mapping[str, Any]
-"""Of a stroke: {"node": name} or {"at": [x, y]}."""
+"""End of a stroke: {"node": name} or {"at": [x, y]}."""
 
 
 class DrawnText:
-    """A text that is being changed, with the places of the points in it."""
+    """A text that is being changed, with the positions of its points."""
 
     def __init__(self, text: str, sketch: Sketch):
         self.text, self.sketch = text, sketch
@@ -45,11 +47,11 @@ class DrawnText:
         self.text = with_entry(self.text, section, name, entry)
 
     def remove(self, section: str, name: str) -> None:
-        """An entry, and parameters that were there for it alone."""
+        """Remove an entry, and parameters that only this entry used."""
         entry = self.section(section).get(name)
         self.text = without_entry(self.text, section, name)
-        words = set(re.findall(r"\w+", str(entry)))
-        for parameter in words & set(self.section("parameters")):
+        identifiers = set(re.findall(r"\w+", str(entry)))
+        for parameter in identifiers & set(self.section("parameters")):
             uses = [n.value for where, key, n in scalars(self.text) if where[:1] != ("parameters",)]
             if not any(re.search(rf"\b{re.escape(parameter)}\b", use) for use in uses):
                 self.text = without_entry(self.text, "parameters", parameter)
@@ -59,38 +61,43 @@ class DrawnText:
         self.add("parameters", name, bounded(value, unit))
 
     def set_length(self, bar: str, length: float) -> None:
-        """Change the length (m) of a bar where it is a number or a parameter."""
-        given = str(self.sketch.bodies[bar]["length"])
-        parameter = self.section("parameters").get(given)
+        """Change the length (m) of a bar if it is a number or a parameter."""
+        length_text = str(self.sketch.bodies[bar]["length"])
+        parameter = self.section("parameters").get(length_text)
         if parameter is None:
-            if split_quantity(given) is not None:
+            if split_quantity(length_text) is not None:
                 self.text = with_scalar(self.text, ("bodies", bar, "length"), length)
-            return  # an expression: it decides itself
-        if not self.widened(given, f"{length * 1e3!r} mm"):
-            self.text = with_scalar(self.text, ("parameters", given, "value"), length)
+            return  # an expression determines the length
+        if not self.widened(length_text, f"{length * 1e3!r} mm"):
+            self.text = with_scalar(self.text, ("parameters", length_text, "value"), length)
 
     def widened(self, name: str, quantity: str) -> bool:
-        """Whether a value is beyond the bounds of a parameter as drawings make them; it is written with
-        bounds of its own then.
+        """Whether a value is beyond the bounds that a drawing gives a parameter; the parameter is
+        then written with new bounds.
         """
-        given = self.section("parameters").get(name)
+        parameter = self.section("parameters").get(name)
         split = split_quantity(quantity)
-        if split is None or not isinstance(given, dict) or set(given) != {"value", "bounds"}:
+        if (
+            split is None
+            or not isinstance(parameter, dict)
+            or set(parameter) != {"value", "bounds"}
+        ):
             return False
-        ends = [split_quantity(str(bound)) for bound in given["bounds"]]
+        ends = [split_quantity(str(bound)) for bound in parameter["bounds"]]
         number, low, high = (
             None if q is None else q[0] * (si_value(1.0, q[1], name) if q[1] else 1.0)
             for q in (split, *ends)
         )
         if number is None or low is None or high is None or low <= number <= high:
             return False
-        if number <= 0:  # no length, mass, stiffness or speed that a slider could scale
+        # a length, mass, stiffness or speed of zero or less, which a slider cannot scale
+        if number <= 0:
             return False
         self.text = with_value(self.text, ("parameters", name), bounded(*split))
         return True
 
     def set_scalar(self, where: tuple[str, str, str], text: str) -> None:
-        """Replace one value, given by section, name and key."""
+        """Replace one value, identified by section, name and key."""
         section, name, key = where
         for at, is_key, node in scalars(self.text):
             if not is_key and at in (where, (section, name) if key == "value" else where):
@@ -99,68 +106,72 @@ class DrawnText:
                 return
 
     def own_points(self, body: str) -> dict[str, Any]:
-        """Points of a body in the section of points."""
-        given = self.section("points").get(body) or {}
-        return {str(k): row(v) for k, v in given.items()}
+        """Points of a body in the `points` section."""
+        points = self.section("points").get(body) or {}
+        return {str(k): row(v) for k, v in points.items()}
 
     def write_points(self, body: str, points: Mapping[str, str]) -> None:
-        """Replace these points; none at all if there are none."""
+        """Replace the points of a body; without any, remove them."""
         if points:
             self.text = with_value(self.text, ("points", body), mapping(points))
         else:
             self.remove("points", body)
 
     def node(self, end: End) -> Node | None:
-        """The point that a stroke begins or ends at; also one that the page has not heard of yet."""
+        """The point at an end of a stroke, which may be new to the page."""
         if not isinstance(end, Mapping) or not {"node", "at"} & set(end):
-            raise ModelError(f"{end!r} is no end of a stroke", remedy="give a node, or a place at")
+            raise ModelError(
+                f"{end!r} is not an end of a stroke", remedy="give a node, or a place at"
+            )
         if "node" in end:
             return self.named(str(end["node"]))
         place = place_of(end["at"])
         nodes = [n for n in self.sketch.nodes.values() if n.place is not None]
-        here = [n for n in nodes if math.dist(known_place(n), place) < SAME_PLACE]
+        here = [n for n in nodes if math.dist(position_of_node(n), place) < SAME_PLACE]
         return min(here, key=lambda n: n.fixed, default=None)
 
     def named(self, name: str) -> Node:
-        """The node with a name."""
+        """Return the node with a name."""
         if name not in self.sketch.nodes:
             raise unknown_name("point", name, self.sketch.nodes)
         return self.sketch.nodes[name]
 
     def seen(self, end: End) -> Place:
-        """Where a stroke begins or ends."""
+        """Position of an end of a stroke."""
         node = self.node(end)
-        return place_of(end["at"]) if node is None else known_place(node)
+        return place_of(end["at"]) if node is None else position_of_node(node)
 
     def letter(self, besides: Iterable[str] = ()) -> str:
-        """A new name of a point: A, B, …, Z, A1, …"""
+        """Return an unused name for a point: A, B, …, Z, A1, …"""
         taken = {p for names in Sketch(self.text).points.values() for p in names} | set(besides)
         names = (f"{c}{k or ''}" for k in count() for c in ascii_uppercase)
         return next(name for name in names if name not in taken)
 
     @staticmethod
     def numbered(stem: str, *taken: Iterable[str]) -> str:
-        """A new name of a stem and a number."""
+        """Return an unused name: a stem and a number."""
         used = {str(name) for names in taken for name in names}
         return next(f"{stem}{k}" for k in count(1) if f"{stem}{k}" not in used)
 
     def angle(self, bar: str) -> float:
-        """Of a bar in the drawing (rad)."""
-        (x0, y0), (x1, y1) = (known_place(self.sketch.nodes[n]) for n in self.sketch.links[bar])
+        """Angle of a bar in the drawing (rad)."""
+        (x0, y0), (x1, y1) = (
+            position_of_node(self.sketch.nodes[n]) for n in self.sketch.links[bar]
+        )
         return math.atan2(y1 - y0, x1 - x0)
 
     def local(self, body: str, place: Place) -> Place:
-        """A place in the frame of a link: along it from its first end, and across."""
+        """Position in the frame of a link: along it from its first end, and perpendicular to it."""
         if body not in self.sketch.links:
             raise unknown_name("link", body, self.sketch.links)
-        x0, y0 = known_place(self.sketch.nodes[self.sketch.links[body][0]])
+        x0, y0 = position_of_node(self.sketch.nodes[self.sketch.links[body][0]])
         angle, dx, dy = self.angle(body), place[0] - x0, place[1] - y0
         c, s = math.cos(angle), math.sin(angle)
         return c * dx + s * dy, c * dy - s * dx
 
     def join(self, node: Node, body: str) -> None:
-        """A revolute joint between a body and what is at a node. A joint that is there in short form
-        becomes explicit: a third body would make it ambiguous.
+        """Add a revolute joint between a body and a node. An existing joint in short form becomes
+        explicit, because a third body would make it ambiguous.
         """
         point = node.members[0][1]
         for joint in self.sketch.joints:
@@ -172,14 +183,14 @@ class DrawnText:
         self.add("joints", name, revolute([others[0], (body, point)]))
 
     def ground_point(self, place: Place, besides: Iterable[str] = ()) -> str:
-        """Add a fixed point, with a new name."""
+        """Add a fixed point with an unused name."""
         name = self.letter(besides)
         self.add(GROUND, name, row(place))
         self.places[GROUND, name] = place
         return name
 
     def rail(self, place: Place, axis: Place) -> str | None:
-        """A ground point on the line of a slider."""
+        """A ground point on the line of a slider, if there is one."""
         length = math.hypot(*axis)
         for node in self.sketch.nodes.values():
             if node.fixed and node.place is not None:

@@ -1,4 +1,4 @@
-"""What a page shows of a design: its motion, curves, numbers and derivatives, as messages."""
+"""Content of a page for a design: its motion, curves, numbers and derivatives, as messages."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from .messages import Message
 from .tolerances import SAMPLES, moment_rows, sampled, summary
 
 FRAMES = 500
-"""Stored times of a run whose study asks for none."""
+"""Number of stored times of a run if its study does not set it."""
 SHOWN = 1000
-"""Most times that a page is sent."""
+"""Largest number of times that are sent to a page."""
 DURATION = 2.0
-"""s, of a model without studies"""
+"""Duration (s) for a model without studies."""
 MOST_PARAMETERS = 12
-"""Parameters that a live gradient is taken for."""
+"""Largest number of parameters of a live gradient."""
 MOST_DESIGNS = 50
-"""Designs whose numbers are remembered."""
+"""Number of designs whose results are cached."""
 CHOICES = 101
-"""Tolerances of a slider: steps of 5 % over two decades."""
+"""Number of tolerances of a slider: steps of 5 % over two decades."""
 SHARE = 0.5
-"""Of the value of a parameter without bounds that its slider moves to both sides."""
+"""Range of the slider of a parameter without bounds, to either side, relative to its value."""
 
 
 class Designed(Stating, Protocol):
-    """A mechanism, as far as the studio needs it."""
+    """The interface of a mechanism that the studio uses."""
 
     name: str
     studies: Studies | None
@@ -65,7 +65,7 @@ class Designed(Stating, Protocol):
 
 
 class Engine:
-    """One mechanism, with what its studies ask for."""
+    """One mechanism, with the settings of its studies."""
 
     def __init__(self, mechanism: Designed):
         self.mechanism = mechanism
@@ -74,24 +74,24 @@ class Engine:
         self._shown: tuple[dict[str, list[str]], list[str]] | None = None
         self._problem: Problem | None = None
         self.of_samples: Problem | None = None
-        """Stated for samples once they are wanted."""
+        """Problem for samples, defined when they are first requested."""
         self._numbers: dict[object, list[dict[str, object]]] = {}
         self._behind: tuple[object, Run] | None = None
         self._last: tuple[object, Gradient] | None = None
         self.kept: dict[str, dict[str, float] | None] = {}
-        """Values of designs that are kept, None for another mechanism."""
+        """Parameter values of the kept designs; None for another mechanism."""
         self.ghost: str | None = None
-        """Name of the kept design that is drawn behind this one."""
+        """Name of the kept design that is drawn behind the current one."""
         self.linear = LinearChoice()
-        """What pages look at of small motions."""
+        """Selection of the page for small motions."""
 
     @property
     def parameters(self) -> list[dict[str, object]]:
-        """What a page needs for the slider of each parameter."""
+        """Data for the slider of each parameter."""
         return [_slider(p) for p in self.mechanism.data.parameter_set.parameters.values()]
 
     def problem(self, values: Values | None = None) -> Problem:
-        """The problem that the studies state, with values that differ from the nominal ones."""
+        """The problem that the studies define, with values that differ from the nominal ones."""
         if self._problem is None:
             self._problem = problem_of(
                 self.mechanism, self.objectives, self.settings(), self.wrt or None
@@ -105,7 +105,7 @@ class Engine:
             return self._seen(self.problem(values).run())
 
     def derivatives(self, values: Values) -> Message:
-        """Objectives with their derivatives, and those of all curves and points."""
+        """Objectives with their derivatives, and derivatives of all curves and points."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RedundantReactionWarning)
             run = self.gradient(values).run if self.wrt else self.problem(values).run()
@@ -116,23 +116,25 @@ class Engine:
     def numbers(self, values: Values) -> Message:
         """Objectives with their derivatives."""
         rows = _objective_rows(self.gradient(values)) if self._has_gradient else []
-        known = self.mechanism.data.parameter_set.parameters
-        return Message("numbers", objectives=rows, without=[n for n in known if n not in self.wrt])
+        parameters = self.mechanism.data.parameter_set.parameters
+        return Message(
+            "numbers", objectives=rows, without=[n for n in parameters if n not in self.wrt]
+        )
 
     def run_with_derivatives(self, values: Values) -> Run:
         """The motion with derivatives of all outputs."""
         return self.gradient(values).run
 
     def gradient(self, values: Values) -> Gradient:
-        """With derivatives of all outputs; numbers and curves of one design share it."""
+        """Gradient with derivatives of all outputs, shared by numbers and curves of one design."""
         key = tuple(sorted(values.items()))
-        last = self._last  # threads may replace it
+        last = self._last  # read once, because threads may replace it
         if last is None or last[0] != key:
             self._last = last = key, self.problem(values).gradient("direct")
         return last[1]
 
     def tolerances(self, values: Mapping[str, float]) -> Message:
-        """Standard deviations of objectives to first order, and the share of each parameter."""
+        """Standard deviations of objectives to first order, and the contribution of each parameter."""
         return Message("tolerances", objectives=moment_rows(self, values))
 
     def samples(self, values: Mapping[str, float]) -> Message:
@@ -158,7 +160,7 @@ class Engine:
         return locus_message(self, values, self.linear)
 
     def designs(self, values: Values) -> Message:
-        """Numbers of this design and of those that are kept."""
+        """Numbers of the current and the kept designs."""
         rows = [{"name": None, **self._design(values)}]
         rows += [
             {"name": name, **({"objectives": None} if kept is None else self._design(kept))}
@@ -178,7 +180,7 @@ class Engine:
         return {"values": {**nominal, **values}, "objectives": self._numbers[key]}
 
     def _ghost_run(self) -> Run | None:
-        """The motion of the design that is drawn behind this one."""
+        """Motion of the design that is drawn behind the current one."""
         values = None if self.ghost is None else self.kept.get(self.ghost)
         if values is None:
             return None
@@ -209,16 +211,23 @@ class Engine:
         return message
 
     def _magnitudes(self, run: Run) -> list[dict[str, object]]:
-        """Differentiated parameters, with the values by which a page changes them."""
-        known = self.mechanism.data.parameter_set.parameters
+        """Parameters of the derivatives, with the amounts by which a page changes them."""
+        parameters = self.mechanism.data.parameter_set.parameters
         values = {name: float(run.info["parameters"][name]) for name in run.parameter_names}
         return [
-            {"name": name, "value": value, "scale": abs(value) or 1.0, "unit": known[name].unit}
+            {
+                "name": name,
+                "value": value,
+                "scale": abs(value) or 1.0,
+                "unit": parameters[name].unit,
+            }
             for name, value in values.items()
         ]
 
     def _outputs(self, run: Run) -> tuple[dict[str, list[str]], list[str]]:
-        """What is shown: what the file says, or what changes most in the first run."""
+        """The displayed outputs: those that the file names, or those that vary most in the first
+        run.
+        """
         if self._shown is None:
             self._shown = chosen(run, self.studies.show)
         return self._shown
@@ -247,20 +256,20 @@ class Engine:
 
     @staticmethod
     def _curve_derivatives(run: Run, kind: str, names: list[str]) -> list[np.ndarray]:
-        """(time, parameter) of each curve, in the order of the lines of a panel."""
-        found: list[np.ndarray] = []
+        """Derivatives of each curve, (time, parameter), in the order of the lines of a panel."""
+        derivatives: list[np.ndarray] = []
         for name in names:
             array = getattr(run, kind)(name, wrt="all").transpose("time", ..., "parameter")
             flat = array.to_numpy().reshape(run.time.size, -1, len(run.parameter_names))
-            found += list(flat.transpose(1, 0, 2))
-        return found
+            derivatives += list(flat.transpose(1, 0, 2))
+        return derivatives
 
     def settings(self) -> dict[str, Any]:
-        """Duration and run options of the studies; values of parameters are those of the sliders."""
+        """Duration and run options of the studies; parameter values come from the sliders."""
         changes: dict[str, object] = {}
         simulate = self.studies.simulate
-        given = {} if simulate is None else simulate.given()
-        if given.get("duration") is None:
+        options = {} if simulate is None else simulate.given()
+        if options.get("duration") is None:
             changes["duration"] = DURATION
         settings = resolved(self.mechanism.data, self.studies, "simulate", changes)
         if "step" not in settings and settings.get("output") is None:
@@ -280,10 +289,10 @@ class Engine:
 
     @property
     def wrt(self) -> list[str]:
-        """Parameters that live gradients are taken for."""
-        known = list(self.mechanism.data.parameter_set.parameters)
+        """Parameters of live gradients."""
+        names = list(self.mechanism.data.parameter_set.parameters)
         study = self.studies.sensitivity
-        wrt = (study.wrt if study is not None else None) or known
+        wrt = (study.wrt if study is not None else None) or names
         return wrt[:MOST_PARAMETERS]
 
 
@@ -306,8 +315,8 @@ def _slider(p: Parameter) -> dict[str, object]:
 
 
 def _choice(tolerance: object) -> dict[str, list[float]] | None:
-    """Tolerances that can be chosen, from the finest one to the widest, and what they cost; None
-    for one without a cost.
+    """Tolerances of a slider, from the finest to the widest, and their costs; None for a tolerance
+    without a cost.
     """
     if not isinstance(tolerance, Tolerance) or tolerance.cost is None:
         return None
@@ -316,7 +325,7 @@ def _choice(tolerance: object) -> dict[str, list[float]] | None:
 
 
 def _objective_rows(gradient: Gradient) -> list[dict[str, object]]:
-    """Each objective: value, unit, and derivative with respect to each parameter."""
+    """Value, unit, and derivative with respect to each parameter, for each objective."""
     return [
         {
             "name": name,

@@ -1,4 +1,4 @@
-"""The drawing of a model as a page shows it, with what it still lacks said where it lacks it."""
+"""The drawing of a model for a page, with each missing item reported at the element that lacks it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TYPED = {
     "bodies": ("length", "mass"),
     "forces": ("stiffness", "natural_length", "damping"),
 }
-"""Numbers that can be typed in beside the drawing."""
+"""Numbers that can be edited beside the drawing."""
 Finding = dict[str, object]
 
 
 def drawing(sketch: Sketch) -> dict[str, object]:
-    """Everything that a page needs to draw a sketch and to change it."""
+    """Data with which a page draws a sketch and changes it."""
     counted = mobility(sketch)
     return {
         "nodes": [
@@ -54,8 +54,8 @@ def drawing(sketch: Sketch) -> dict[str, object]:
 
 
 def undrawn() -> dict[str, object]:
-    """In place of a text that holds what no drawing can show."""
-    finding = _finding("This text cannot be drawn: mend its mistakes.")
+    """Data for a text with elements that cannot be drawn."""
+    finding = _finding("This text cannot be drawn: correct its errors.")
     return {**drawing(Sketch("")), "findings": [finding]}
 
 
@@ -69,19 +69,19 @@ def _sliders(sketch: Sketch) -> Iterator[dict[str, object]]:
 
 
 def _points(sketch: Sketch, body: str) -> list[str]:
-    """Nodes of a body that are not its ends."""
+    """Nodes of a body other than its ends."""
     nodes = [sketch.node_of((body, p)).name for p in sketch.points[body]]
     return [n for n in nodes if n not in sketch.links[body]]
 
 
 def _typed(sketch: Sketch, name: str, section: str = "bodies") -> dict[str, object]:
-    """Numbers of an entry as they stand in the text, parameters by their values."""
+    """Numbers of an entry as in the text, parameters by their values."""
     entry: Mapping[str, Any] = sketch.data[section][name]
     parameters = sketch.data.get("parameters") or {}
 
     def shown(value: object) -> str:
-        given = parameters.get(value, value) if isinstance(value, str) else value
-        return str(given.get("value") if isinstance(given, dict) else given)
+        parameter = parameters.get(value, value) if isinstance(value, str) else value
+        return str(parameter.get("value") if isinstance(parameter, dict) else parameter)
 
     return {"typed": {key: shown(entry[key]) for key in TYPED[section] if key in entry}}
 
@@ -135,5 +135,5 @@ def _finding(message: str, at: str | None = None) -> Finding:
 
 def _named_in(sketch: Sketch, message: str) -> str | None:
     """The first element of the drawing that a message names in quotes."""
-    known = {*sketch.bodies, *sketch.nodes}
-    return next((name for name in re.findall(r"'([^']+)'", message) if name in known), None)
+    names = {*sketch.bodies, *sketch.nodes}
+    return next((name for name in re.findall(r"'([^']+)'", message) if name in names), None)

@@ -1,13 +1,14 @@
-"""Handles: values of parameters that bring a point, its path or an objective to where a designer
-wants it.
+"""Handles: values of parameters that move a point, its path or an objective to a target that a
+designer sets.
 
 Gauss–Newton with Levenberg's damping: with the residual r(ρ) and its exact derivative J, a step is
 
     min |r + J S d|² + μ |d|²    within the bounds,   Δρ = S d,
 
-S the ranges of the parameters; μ falls after a step that helps and grows after one that does not.
-Of a path, the point that is nearest to the wanted place counts: there r is perpendicular to the
-path, and a change along the path changes nothing to first order, so J is taken without it.
+where S contains the ranges of the parameters; μ falls after a step that reduces |r| and grows after
+one that does not. For a path, the residual refers to the point nearest to the target: there r is
+perpendicular to the path, and a displacement along the path has no effect to first order, so it is
+projected out of J.
 """
 
 from __future__ import annotations
@@ -25,26 +26,27 @@ if TYPE_CHECKING:
     from .engine import Engine
 
 FIRST_DAMPING = 1e-6
-"""μ relative to the largest eigenvalue of (JS)ᵀJS: small, because designs are mostly close."""
+"""Initial μ relative to the largest eigenvalue of (JS)ᵀJS: small, because designs are mostly close.
+"""
 LONGEST = 0.25
-"""Largest change of a parameter in one step, as a share of its range: further away the derivatives
-say little.
+"""Largest change of a parameter in one step, relative to its range: for longer steps the
+linearisation is unreliable.
 """
 LARGEST_DAMPING = 1e6
-"""μ above which steps are too short to be worth a run."""
+"""μ above which steps are too short to justify a run."""
 SETTLED = 1e-10
-"""Relative decrease of the residual at which a search ends."""
+"""Relative decrease of the residual below which a search ends."""
 AT_BOUND = 1e-9
-"""Distance from a bound, as a share of the range, within which a parameter is at it."""
+"""Distance from a bound, relative to the range, within which a parameter counts as at the bound."""
 MOST_TIMES = 6
-"""Times that are tried for a path that cannot be brought to a place as a whole."""
+"""Number of times that are tried for a path that cannot reach the target as a whole."""
 LIVE_STEPS, FINAL_STEPS = 3, 40
-"""Gauss–Newton steps while a handle moves, and when it is let go."""
+"""Gauss–Newton steps while a handle is dragged, and after it is released."""
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A residual with its derivatives with respect to the chosen parameters."""
+    """A residual with its derivatives with respect to the selected parameters."""
 
     residual: np.ndarray
     """(n,), m or the unit of the objective"""
@@ -53,25 +55,25 @@ class Linear:
 
 
 class Target(Protocol):
-    """What a handle is pulled towards."""
+    """Target of a handle."""
 
     def linear(self, engine: Engine, values: Mapping[str, float], over: Sequence[str]) -> Linear:
-        """What is left at a design, and its derivatives."""
+        """Residual at a design, and its derivatives."""
         ...
 
 
 @dataclass(frozen=True)
 class PointTarget:
-    """A place for a point at a time, or anywhere on its path."""
+    """Target position of a point at a time, or anywhere on its path."""
 
     point: str
     place: tuple[float, ...]
-    """m, as many components as the mechanism has"""
+    """Position (m), with as many components as the mechanism has dimensions."""
     time: float | None = None
     """s; None for the path"""
 
     def linear(self, engine: Engine, values: Mapping[str, float], over: Sequence[str]) -> Linear:
-        """Distance of the point, or of the nearest point of the path, from the place."""
+        """Distance vector from the target to the point, or to the nearest point of its path."""
         run = engine.run_with_derivatives(values)
         if len(self.place) != run.info["dimension"]:
             raise ModelError(f"a place has {run.info['dimension']} components")
@@ -97,12 +99,12 @@ class PointTarget:
 
 @dataclass(frozen=True)
 class BodyTarget:
-    """Places for several points at a time: a bar that is dragged as a whole."""
+    """Target positions of several points at a time, for a bar that is dragged as a whole."""
 
     parts: tuple[PointTarget, ...]
 
     def linear(self, engine: Engine, values: Mapping[str, float], over: Sequence[str]) -> Linear:
-        """Distances of all points from their places."""
+        """Distance vectors of all points from their targets."""
         each = [part.linear(engine, values, over) for part in self.parts]
         return Linear(
             np.concatenate([e.residual for e in each]), np.vstack([e.jacobian for e in each])
@@ -111,13 +113,13 @@ class BodyTarget:
 
 @dataclass(frozen=True)
 class ObjectiveTarget:
-    """A value for an objective."""
+    """Target value of an objective."""
 
     name: str
     value: float
 
     def linear(self, engine: Engine, values: Mapping[str, float], over: Sequence[str]) -> Linear:
-        """How much the objective is above the value."""
+        """Difference between the objective and its target."""
         gradient = engine.gradient(values)
         if self.name not in gradient.objective_names:
             raise unknown_name("objective", self.name, gradient.objective_names)
@@ -129,13 +131,13 @@ class ObjectiveTarget:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where a handle came to."""
+    """Result of a handle."""
 
     values: dict[str, float]
     distance: float
-    """What is left, m or the unit of the objective."""
+    """Remaining distance, in m or the unit of the objective."""
     at_bounds: tuple[str, ...]
-    """Parameters that can go no further."""
+    """Parameters at their bounds."""
     steps: int
 
 
@@ -148,18 +150,18 @@ def pulled(
     steps: int = FINAL_STEPS,
     goal: float = 0.0,
 ) -> Reached:
-    """Values of parameters that bring a handle as close to its target as they can.
+    """Move a handle as close to its target as possible.
 
     Args:
         engine: the mechanism.
-        values: parameters that differ from the nominal ones, to begin with.
-        target: what is wanted.
-        over: parameters that follow; all with derivatives if not given.
-        steps: most Gauss–Newton steps.
+        values: initial values of parameters that differ from the nominal ones.
+        target: the target of the handle.
+        over: parameters that may change; all with derivatives if not given.
+        steps: largest number of Gauss–Newton steps.
         goal: distance at which to stop.
 
     Raises:
-        ModelError: for an unknown parameter or point, or if no parameter may follow.
+        ModelError: for an unknown parameter or point, or if no parameter may change.
     """
     names, low, high, x = _space(engine, values, over)
     scale = high - low
@@ -196,10 +198,11 @@ def brought(
     *,
     goal: float,
 ) -> Reached:
-    """As `pulled`, until the goal is reached or nothing helps.
+    """Call `pulled` until the goal is reached or no progress is made.
 
-    The nearest point of a path jumps from one part of it to another, where a search may get stuck:
-    then the point is pulled to the place at single times, those at which it comes closest first.
+    The nearest point of a path jumps from one part of it to another, where a search may get stuck.
+    The point is then pulled to the target at single times, starting with those at which it comes
+    closest.
     """
     best = pulled(engine, values, target, over, goal=goal)
     if not isinstance(target, PointTarget) or target.time is not None:
@@ -214,7 +217,7 @@ def brought(
 
 
 def _close_times(run: Run, target: PointTarget) -> list[float]:
-    """Times at which a point is closer to its place than before and after, the closest first."""
+    """Times of local minima of the distance of a point from its target, the closest first."""
     away = np.linalg.norm(run.paths([target.point])[target.point] - target.place, axis=1)
     inner = np.flatnonzero((away[1:-1] <= away[:-2]) & (away[1:-1] <= away[2:])) + 1
     rows = sorted([0, *inner.tolist(), away.size - 1], key=lambda row: away[row])
@@ -224,16 +227,16 @@ def _close_times(run: Run, target: PointTarget) -> list[float]:
 def _space(
     engine: Engine, values: Mapping[str, float], over: Sequence[str] | None
 ) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """Names, bounds and values of the parameters that follow."""
-    known: dict[str, Any] = {str(p["name"]): p for p in engine.parameters}
+    """Names, bounds and values of the parameters that may change."""
+    by_name: dict[str, Any] = {str(p["name"]): p for p in engine.parameters}
     differentiated = [name for name in engine.wrt if over is None or name in over]
     for name in over or ():
-        if name not in known:
-            raise unknown_name("parameter", name, known)
+        if name not in by_name:
+            raise unknown_name("parameter", name, by_name)
     if not differentiated:
         raise ModelError("no parameter may follow the handle", remedy="tick one or more of them")
-    low, high = (np.array([known[n][end] for n in differentiated]) for end in ("low", "high"))
-    x = np.array([values.get(n, known[n]["value"]) for n in differentiated])
+    low, high = (np.array([by_name[n][end] for n in differentiated]) for end in ("low", "high"))
+    x = np.array([values.get(n, by_name[n]["value"]) for n in differentiated])
     return differentiated, np.minimum(low, x), np.maximum(high, x), x
 
 
@@ -244,7 +247,9 @@ def _named(names: Sequence[str], x: np.ndarray) -> dict[str, float]:
 def _tried(
     engine: Engine, values: Mapping[str, float], target: Target, names: Sequence[str]
 ) -> Linear | None:
-    """None for a design that makes no sense, or cannot be assembled or run: a shorter step may do."""
+    """Linearise at a design; None if it is invalid, or cannot be assembled or run: a shorter step
+    may succeed.
+    """
     try:
         return target.linear(engine, values, names)
     except VarimechError:
@@ -254,19 +259,19 @@ def _tried(
 def _step(
     linear: Linear, scale: np.ndarray, low: np.ndarray, high: np.ndarray, damping: float
 ) -> np.ndarray:
-    """The damped least-squares step within bounds, in ranges of the parameters."""
+    """The damped least-squares step within bounds, in units of the parameter ranges."""
     from scipy.optimize import lsq_linear
 
     A = linear.jacobian * scale
     root = np.sqrt(damping) * (np.linalg.norm(A, 2) or 1.0)
     rows = np.vstack([A, root * np.eye(scale.size)])
     right = np.concatenate([-linear.residual, np.zeros(scale.size)])
-    tiny = np.spacing(1.0)  # the solver wants space between bounds
+    tiny = np.spacing(1.0)  # the solver requires a non-empty interval between bounds
     return lsq_linear(rows, right, (np.minimum(low, -tiny), np.maximum(high, tiny)), "bvls").x
 
 
 def _located(times: np.ndarray, time: float) -> tuple[int, float]:
-    """Row before a time, and how far it is towards the next row."""
+    """Row before a time, and its fraction of the interval to the next row."""
     if times.size < 2:
         return 0, 0.0
     row = int(np.clip(np.searchsorted(times, time, side="right") - 1, 0, times.size - 2))
@@ -277,13 +282,13 @@ def _located(times: np.ndarray, time: float) -> tuple[int, float]:
 def _nearest(
     times: np.ndarray, path: np.ndarray, rates: np.ndarray, place: np.ndarray
 ) -> tuple[int, float]:
-    """The nearest point of a path that is cubic between rows: a row, and how far it is towards the
-    next one.
+    """The nearest point of a path that is cubic between rows: a row, and the fraction of the
+    interval to the next one.
     """
     from scipy.optimize import minimize_scalar
 
     best = int(np.linalg.norm(path - place, axis=1).argmin())
-    found = (np.inf, 0, 0.0)
+    nearest_point = (np.inf, 0, 0.0)
     for row in range(max(0, best - 1), min(times.size - 1, best + 1)):
         span = slice(row, row + 2)
 
@@ -292,14 +297,16 @@ def _nearest(
             return float(np.linalg.norm(at - place))
 
         inner = minimize_scalar(distance, bounds=(0, 1), method="bounded", options={"xatol": 1e-12})
-        found = min(found, *((distance(s), row, float(s)) for s in (0.0, inner.x, 1.0)))
-    return found[1], found[2]
+        nearest_point = min(
+            nearest_point, *((distance(s), row, float(s)) for s in (0.0, inner.x, 1.0))
+        )
+    return nearest_point[1], nearest_point[2]
 
 
 def _between(
     times: np.ndarray, values: np.ndarray, rates: np.ndarray, share: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and rates between two rows, by the cubic Hermite curve."""
+    """Values and rates between two rows, by cubic Hermite interpolation."""
     if times.size < 2:
         return values[0], rates[0]
     s, gap = share, times[1] - times[0]
@@ -322,6 +329,6 @@ def _two_rows(run: Run, row: int) -> Run:
 
 
 def _rate_derivatives(run: Run, point: str) -> np.ndarray:
-    """(time, component, parameter) of the velocity of a point."""
+    """Derivatives of the velocity of a point, (time, component, parameter)."""
     array = run.velocity(point, wrt="all").transpose("time", "component", "parameter")
     return np.asarray(array.to_numpy())

@@ -1,4 +1,4 @@
-"""What can be undone and done again."""
+"""Undo and redo."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 MOST = 500
-"""States that are kept."""
+"""Number of states that are kept."""
 
 
 class History(Generic[T]):
-    """States in the order in which they came, and the place among them."""
+    """States in chronological order, and the index of the present one."""
 
     def __init__(self, first: T):
         self._states, self._place = [first], 0
@@ -22,27 +22,27 @@ class History(Generic[T]):
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a state before this one."""
+        """Whether there is an earlier state."""
         return self._place > 0
 
     @property
     def can_redo(self) -> bool:
-        """Whether one was undone."""
+        """Whether a state was undone."""
         return self._place + 1 < len(self._states)
 
     def add(self, state: T) -> None:
-        """Another state; what was undone is forgotten. The same state again is none."""
+        """Add a state and discard undone ones; an unchanged state is not added."""
         if state == self.now:
             return
         self._states = [*self._states[: self._place + 1], state][-MOST:]
         self._place = len(self._states) - 1
 
     def undo(self) -> T:
-        """One state back, if there is one."""
+        """Go back one state, if there is one."""
         self._place = max(0, self._place - 1)
         return self.now
 
     def redo(self) -> T:
-        """One state forwards, if there is one."""
+        """Go forward one state, if there is one."""
         self._place = min(len(self._states) - 1, self._place + 1)
         return self.now

@@ -1,5 +1,5 @@
-"""Long computations of a studio, each in a process of its own: cancelling one ends its process, and
-a crash loses nothing.
+"""Long computations of a studio, each in a separate process: cancelling a computation ends its
+process, and a crash loses nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..files.reading import mechanism_of_text
 from ..files.study_runner import conduct
 
 SHORTEST = 0.2
-"""s between two reports of progress."""
+"""Shortest time (s) between two reports of progress."""
 KINDS = ("optimize", "allocate", "fit", "certify")
 
 
@@ -35,11 +35,11 @@ class Job:
     """"running", "done", "failed" or "cancelled"."""
     note: str = ""
     share: float | None = None
-    """Of the work that is done, at most 1; None if it is not known."""
+    """Completed fraction of the work, at most 1; None if it is unknown."""
     result: dict[str, Any] = field(default_factory=dict)
 
     def state(self) -> dict[str, Any]:
-        """What pages show."""
+        """State that pages show."""
         return {
             "kind": self.kind,
             "status": self.status,
@@ -59,7 +59,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def state(self) -> dict[str, Any] | None:
-        """Of the last job, None before the first one."""
+        """State of the last job, None before the first one."""
         return None if self.job is None else self.job.state()
 
     def start(
@@ -70,7 +70,7 @@ class Jobs:
         path: Path | None,
         changed: Callable[[], None],
     ) -> None:
-        """Begin a job; `changed` is called, in a thread, whenever there is news of it.
+        """Begin a job; `changed` is called, in a thread, whenever its state changes.
 
         Raises:
             ModelError: for an unknown kind, or while another job is running.
@@ -93,7 +93,7 @@ class Jobs:
         ).start()
 
     def cancel(self) -> None:
-        """End the process of the job that is running, if there is one."""
+        """End the process of the running job, if there is one."""
         with self._lock:
             if self.job is None or self.job.status != "running":
                 return
@@ -115,7 +115,7 @@ class Jobs:
         process.join()
         with self._lock:
             job.ended = time.monotonic()
-            if job.status == "running":  # it has ended without a word
+            if job.status == "running":  # it ended without a report
                 job.status = "failed"
                 job.note = f"its process has ended with code {process.exitcode}"
         changed()
@@ -133,7 +133,7 @@ def _take(job: Job, kind: str, content: Any) -> None:
 def work(
     news: Connection, kind: str, make: Callable[..., Any], text: str, path: Path | None
 ) -> None:
-    """Execute a job in a process of its own, which reports over `news`."""
+    """Execute a job in a separate process, which reports over `news`."""
     last = 0.0
 
     def report(label: str, done: float, total: float | None, note: str) -> None:
@@ -153,8 +153,8 @@ def work(
         news.close()
 
 
-def _found(mechanism: Any, kind: str) -> dict[str, Any]:
-    """The parameter values that a search has found."""
+def _optimised(mechanism: Any, kind: str) -> dict[str, Any]:
+    """Parameter values that a search found."""
     result = conduct(mechanism, _studies(mechanism), kind, {"progress": False})
     values: Mapping[str, Any] = result.parameters  # type: ignore[union-attr]
     return {
@@ -164,12 +164,12 @@ def _found(mechanism: Any, kind: str) -> dict[str, Any]:
 
 
 def _allocated(mechanism: Any) -> dict[str, Any]:
-    """The cheapest tolerances, and nominal values where they may change."""
-    found: Any = conduct(mechanism, _studies(mechanism), "allocate", {"progress": False})
+    """Tolerances of least cost, and nominal values if they may change."""
+    allocation: Any = conduct(mechanism, _studies(mechanism), "allocate", {"progress": False})
     return {
-        "values": {name: float(after) for name, (_, after) in found.nominals.items()},
-        "tolerances": found.tolerances,
-        "text": str(found),
+        "values": {name: float(after) for name, (_, after) in allocation.nominals.items()},
+        "tolerances": allocation.tolerances,
+        "text": str(allocation),
     }
 
 
@@ -185,8 +185,8 @@ def _studies(mechanism: Any) -> Any:
 
 
 _RESULTS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "optimize": partial(_found, kind="optimize"),
+    "optimize": partial(_optimised, kind="optimize"),
     "allocate": _allocated,
-    "fit": partial(_found, kind="fit"),
+    "fit": partial(_optimised, kind="fit"),
     "certify": _certified,
 }

@@ -1,4 +1,4 @@
-"""Starting a studio on this computer."""
+"""Start of a studio on this computer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ HOST = "127.0.0.1"
 
 
 class OpenStudio:
-    """A studio that is being served; as a context manager it is stopped at the end.
+    """A studio that is being served; as a context manager it is stopped on exit.
 
     Attributes:
-        address: of its page, with the token that opens it.
+        address: of its page, with the token that grants access.
     """
 
     def __init__(self, server: Any, listening: socket.socket, address: str, live: Live):
@@ -32,7 +32,7 @@ class OpenStudio:
 
     @property
     def text(self) -> str:
-        """Text of the model file of the design as it is now."""
+        """Text of the model file of the current design."""
         return self._live.session.text
 
     def serve(self) -> None:
@@ -40,7 +40,7 @@ class OpenStudio:
         self._server.run(sockets=[self._listening])
 
     def serve_in_background(self) -> None:
-        """Serve in a thread, which ends with the program at the latest."""
+        """Serve in a daemon thread."""
         self._thread = threading.Thread(target=self.serve, name="studio server", daemon=True)
         self._thread.start()
 
@@ -53,7 +53,7 @@ class OpenStudio:
             self.stop()
 
     def stop(self) -> None:
-        """End the studio; pages say that the connection is lost."""
+        """Stop the studio; pages report that the connection is lost."""
         self._server.should_exit = True
         if self._thread is not None:
             self._thread.join(timeout=10)
@@ -69,13 +69,13 @@ class OpenStudio:
         return f"<Studio at {self.address}>"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The studio itself where notebooks show widgets, and a link to it."""
+        """The studio itself in notebooks that show widgets, and a link to it."""
         link = (
             f'<a href="{escape(self.address)}" target="_blank" rel="noreferrer">Open the studio</a>'
         )
         try:
             from .notebook import StudioFrame
-        except ImportError:  # a link is as much as can be shown without anywidget
+        except ImportError:  # without anywidget, only a link can be shown
             return {"text/plain": repr(self), "text/html": link}, {}
         if self._frame is None:
             self._frame = StudioFrame(self._live, link)
@@ -109,14 +109,14 @@ def start(
 
 
 def show(studio: OpenStudio) -> None:
-    """Open the page in the browser, as soon as somebody answers there."""
+    """Open the page in the browser, as soon as the server answers."""
     threading.Timer(0.3, webbrowser.open, [studio.address]).start()
 
 
 def prepared(
     make: Callable[..., Any], text: str, path: Path | None = None, port: int = 0
 ) -> OpenStudio:
-    """A studio that is not being served yet.
+    """Create a studio that is not being served yet.
 
     Raises:
         ModelError: if the packages for it are not installed, or the port is taken.

@@ -1,4 +1,4 @@
-"""Small motions of a design: its modes, one of them as an animation, and the root locus over the
+"""Small motions of a design: its modes, an animation of one of them, and the root locus over the
 range of a slider.
 """
 
@@ -20,28 +20,33 @@ if TYPE_CHECKING:
     from .engine import Engine
 
 CYCLE = 2.0
-"""s that a cycle takes on the screen, whatever its period is: slow enough to be seen."""
+"""Duration (s) of a cycle on the screen, whatever the period of the mode: slow enough to be
+visible.
+"""
 UNSEEN = 1e-12
-"""m, amplitude of what is drawn grey behind: the motion about which a mode moves."""
+"""Amplitude (m) of the grey reference drawing, the motion about which a mode oscillates: invisibly
+small.
+"""
 POINTS = 21
-"""Values of the parameter in a root locus: branches are followed between them, and look smooth."""
+"""Number of parameter values in a root locus: branches are followed between them, and look smooth.
+"""
 
 
 @dataclass(frozen=True)
 class LinearChoice:
-    """What pages look at of small motions."""
+    """Selection of the pages for small motions."""
 
     at: str = "equilibrium"
     mode: int | None = None
-    """The mode that is animated."""
+    """The animated mode."""
     parameter: str | None = None
-    """The one that the root locus is about; the first one if not given."""
+    """Parameter of the root locus; the first one if not given."""
 
     def changed(self, known: Mapping[str, object], **choice: Any) -> LinearChoice:
-        """Another choice.
+        """Return another selection.
 
         Raises:
-            ModelError: for what there is not.
+            ModelError: for a selection that does not exist.
         """
         new = replace(self, **choice)
         if new.at not in PLACES:
@@ -54,7 +59,7 @@ class LinearChoice:
 
 
 def modes_message(engine: Engine, values: Mapping[str, float], choice: LinearChoice) -> Message:
-    """Modes of a design, or why there are none."""
+    """Modes of a design, or the reason why there are none."""
     message = Message("modes", at=choice.at)
     try:
         modes = engine.mechanism.modes(choice.at, parameters=values)
@@ -77,7 +82,7 @@ def modes_message(engine: Engine, values: Mapping[str, float], choice: LinearCho
 
 
 def locus_message(engine: Engine, values: Mapping[str, float], choice: LinearChoice) -> Message:
-    """Eigenvalues over the range of the slider of a parameter, all others as they are."""
+    """Eigenvalues over the range of the slider of a parameter, with all other parameters unchanged."""
     sliders = {str(p["name"]): p for p in engine.parameters}
     name = choice.parameter if choice.parameter in sliders else next(iter(sliders), None)
     message = Message("locus", at=choice.at, parameter=name)

@@ -1,5 +1,5 @@
-"""A session that pages look at: what they ask for is executed, and what they show is computed. How
-pages are reached, over web sockets or through a notebook, is their own affair.
+"""A session with its pages: requests of pages are executed, and their content is computed. The
+transport to the pages, web sockets or a notebook, is implemented elsewhere.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from .worker import FAST, Worker
 
 
 class Page(Protocol):
-    """What shows a session."""
+    """A page that shows a session."""
 
     def put(self, kind: str, message: bytes) -> None:
-        """Take a message, in any thread; an earlier one of its kind that still waits is out of
-        date.
-        """
+        """Accept a message, in any thread; it replaces a waiting message of the same kind."""
         ...
 
 
@@ -37,13 +35,14 @@ class Live:
         self._workers: list[Worker] = []
 
     def begin(self) -> None:
-        """Start computing; what has begun already goes on."""
+        """Start computing, unless already started."""
         with self._lock:
             if self._workers:
                 return
             self.session.notify = self._publish_state
-            # gradients of large models, samples and modes may take longer than a frame: threads of
-            # their own
+            # gradients of large models, samples and modes may take longer than a frame: they have
+            # threads
+            # of their own
             self._workers = [
                 Worker(self.session, self._publish_motion, FAST[:1], ()),
                 Worker(self.session, self.publish, FAST[1:], polite=True),
@@ -60,7 +59,7 @@ class Live:
             worker.end()
 
     def join(self, page: Page) -> None:
-        """Another page: it gets the present state, and from now on every change."""
+        """Connect a page: it receives the present state, and from now on every change."""
         with self._lock:
             page.put("state", self._state())
             for kind, message in self._last.items():
@@ -68,20 +67,20 @@ class Live:
             self._pages.append(page)
 
     def leave(self, page: Page) -> None:
-        """A page that is gone."""
+        """Disconnect a page."""
         with self._lock:
             if page in self._pages:
                 self._pages.remove(page)
 
     def receive(self, page: Page, text: str) -> None:
-        """Execute what a page asks for; errors are reported to that page only."""
+        """Execute a request of a page; errors are reported to that page only."""
         try:
             kind, request = _request(text)
             changed = ACTIONS[kind](self.session, **request)
         except VarimechError as error:
             page.put("refused", Message("refused", message=str(error)).encoded())
             return
-        except Exception as error:  # a page goes on, whatever it has asked for
+        except Exception as error:  # no request may end the connection of a page
             reason = f"{type(error).__name__}: {error}"
             page.put("refused", Message("refused", message=reason).encoded())
             return
@@ -95,7 +94,7 @@ class Live:
         kind = kind_of(message)
         with self._lock:
             if kind == "motion":
-                self._last.pop("failed", None)  # pages that come later need not hear of it
+                self._last.pop("failed", None)  # pages that connect later do not need it
             if kind != "state":
                 self._last.pop(kind, None)
                 self._last[kind] = message
@@ -159,4 +158,4 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "draw": lambda session, stroke, arguments: session.draw(str(stroke), **arguments),
     **LIVE_ACTIONS,
 }
-"""What pages may ask for."""
+"""Requests of pages."""

@@ -1,4 +1,4 @@
-"""What pages may ask for besides values and texts: handles, tolerances, jobs and designs."""
+"""Requests of pages other than values and texts: handles, tolerances, jobs and designs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from .session import Session
 from .worker import OPTIONAL
 
 GOALS = {"point": 1e-8, "objective": 1e-9}
-"""Where a pull ends: m, and the share of the wanted value."""
+"""Tolerance of a pull: distance in m; fraction of the target value of an objective."""
 DIGITS = 10
-"""Significant digits of values that a handle has found: a point stays within 1e-8 of its place."""
+"""Significant digits of values that result from a handle: a point stays within 1e-8 of its target.
+"""
 
 
 def pull(
     session: Session, final: bool = False, over: list[str] | None = None, **where: Any
 ) -> None:
-    """Let parameters follow a handle: {point, place, time} (without a time: its path), {points,
-    places, time} for a whole bar, or {objective, value}.
+    """Move a handle: {point, place, time} (without a time: its path), {points, places, time} for a
+    whole bar, or {objective, value}.
     """
     engine, values = session.engine, session.values
     if engine is None:
-        raise ModelError("the model has mistakes", remedy="mend its text first")
+        raise ModelError("the model has errors", remedy="correct its text first")
     target, goal = _target(**where)
     reached = (
         brought(engine, values, target, over, goal=goal)
@@ -35,7 +36,7 @@ def pull(
         else pulled(engine, values, target, over, steps=LIVE_STEPS, goal=goal)
     )
     if session.engine is not engine:
-        return  # another model came in between
+        return  # another model was loaded meanwhile
     followed = {n: x for n, x in reached.values.items() if n in (over or engine.wrt)}
     session.set_values(followed, final=final, digits=DIGITS)
     session.handle = {
@@ -67,8 +68,8 @@ def _target(
     if point is not None and place is not None:
         return PointTarget(point, tuple(place), time), GOALS["point"]
     if points and places and time is not None and len(points) == len(places):
-        parts = zip(points, places, strict=True)
-        return BodyTarget(tuple(PointTarget(p, tuple(at), time) for p, at in parts)), GOALS["point"]
+        pairs = zip(points, places, strict=True)
+        return BodyTarget(tuple(PointTarget(p, tuple(at), time) for p, at in pairs)), GOALS["point"]
     raise ModelError(
         "a handle is a point with a place, a bar with places of its points, or an objective with a"
         " value",
@@ -78,20 +79,22 @@ def _target(
 
 def set_tolerance(session: Session, name: str, width: float | str) -> None:
     """Write the tolerance of a parameter into the text."""
-    known = {} if session.engine is None else session.engine.mechanism.data.parameter_set.parameters
-    if name not in known:
-        raise unknown_name("parameter", name, known)
+    parameters = (
+        {} if session.engine is None else session.engine.mechanism.data.parameter_set.parameters
+    )
+    if name not in parameters:
+        raise unknown_name("parameter", name, parameters)
     if width == "":
         raise ModelError(f"{name!r} has no new tolerance", remedy="to remove it, edit the text")
     if isinstance(width, str):
-        width = fixed_number(width, known[name].unit, f"tolerance of {name!r}")
+        width = fixed_number(width, parameters[name].unit, f"tolerance of {name!r}")
     session.change(lambda text: with_tolerance(text, name, float(width)))
 
 
 def take_result(session: Session) -> None:
-    """Go on with the values, and the tolerances, that a job has found."""
-    found = session.jobs.state() or {}
-    values, tolerances = found.get("values"), found.get("tolerances")
+    """Adopt the values, and the tolerances, that a job has found."""
+    result = session.jobs.state() or {}
+    values, tolerances = result.get("values"), result.get("tolerances")
     if not values and not tolerances:
         remedy = "optimise, allocate or fit first"
         raise ModelError("there is no design to take over", remedy=remedy)

@@ -1,4 +1,4 @@
-"""Messages to pages: a header as JSON, and arrays as they stand in memory.
+"""Messages to pages: a header as JSON, and arrays in their memory layout.
 
 4 bytes   length of the header, little endian
 header    JSON; {"": k} stands for array k (no name is empty), "arrays" lists types, places and lengths
@@ -19,18 +19,18 @@ ALIGNED = 8
 
 
 class Message:
-    """A message that is being put together."""
+    """A message under construction."""
 
     def __init__(self, kind: str, **content: Any):
         self.kind, self.content = kind, content
         self._parts: list[tuple[str, bytes]] = []
 
     def single(self, values: np.ndarray) -> dict[str, int]:
-        """What stands for an array in single precision."""
+        """Add an array in single precision; return its placeholder."""
         return self._add("f4", values)
 
     def double(self, values: np.ndarray) -> dict[str, int]:
-        """What stands for an array in double precision."""
+        """Add an array in double precision; return its placeholder."""
         return self._add("f8", values)
 
     def _add(self, kind: str, values: np.ndarray) -> dict[str, int]:
@@ -57,7 +57,7 @@ def kind_of(message: bytes) -> str:
 
 
 def finite(value: Any) -> Any:
-    """Plain data with null in place of numbers that JSON does not have."""
+    """Plain data with null in place of numbers that JSON cannot represent."""
     if isinstance(value, dict):
         return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

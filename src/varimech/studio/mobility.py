@@ -1,11 +1,11 @@
-"""Degrees of freedom of a planar drawing, from the rank of its constraints at the drawn pose.
+"""Degrees of freedom of a planar drawing, from the rank of its constraints in the drawn pose.
 
-Each body moves by (u, v, ω) about the origin, so that a point at (x, y) moves by (u − ω y, v + ω x).
-Rows of J, one for each equation of a joint, are linear in the motions of all bodies:
+Each body moves by (u, v, ω) about the origin, so that a point at (x, y) moves by (u − ω y, v + ω
+x). Rows of J, one for each equation of a joint, are linear in the motions of all bodies:
 
     degrees of freedom = 3 n − rank J,    redundant constraints = rows of J − rank J
 
-It needs no lengths and no closed loops, so it counts while a mechanism is being drawn.
+This requires neither lengths nor closed loops, so it works on an unfinished drawing.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ import numpy as np
 from .sketch import GROUND, Connection, Place, Sketch
 
 SMALL = 1e-7
-"""Singular values below this share of the largest are zero: drawn places have seven digits."""
+"""Singular values below this fraction of the largest one count as zero: drawn positions have seven
+digits.
+"""
 
 
 @dataclass
 class Mobility:
-    """What a drawing can do.
+    """Mobility of a drawing.
 
     Attributes:
-        dofs: degrees of freedom, driven ones included.
-        free: those that no driver prescribes.
-        redundant: constraints that say what others say.
-        angles: bodies whose angles are initial values for the free ones: those of the text first.
+        dofs: degrees of freedom, including driven ones.
+        free: degrees of freedom that no driver prescribes.
+        redundant: number of redundant constraints.
+        angles: bodies whose angles are initial values for the free degrees of freedom; those that the
+            text gives come first.
         slides: prismatic joints whose displacements are.
     """
 
@@ -41,16 +44,16 @@ class Mobility:
 
 
 def mobility(sketch: Sketch) -> Mobility | None:
-    """Count; None for a drawing with elements that it does not know."""
+    """Determine the mobility; None for a drawing with elements of unknown kind."""
     bodies = list(sketch.bodies)
-    known = {"joints": sketch.joints, "drivers": sketch.drivers}
-    if any(len(sketch.data.get(section) or ()) != len(each) for section, each in known.items()):
+    readable = {"joints": sketch.joints, "drivers": sketch.drivers}
+    if any(len(sketch.data.get(section) or ()) != len(each) for section, each in readable.items()):
         return None
     slid = [joint for joint in sketch.joints if joint.kind == "prismatic"]
     try:
         rows = [row for joint in sketch.joints for row in _rows(sketch, bodies, joint)]
         slides_of = [(joint.name, _slide(sketch, bodies, joint)) for joint in slid]
-    except LookupError:  # a point whose place, or an axis whose direction nobody knows
+    except LookupError:  # a point with an unknown position, or an axis with an unknown direction
         return None
     J = np.array(rows).reshape(len(rows), 3 * len(bodies))
     constrained = _rank(J)
@@ -61,8 +64,8 @@ def mobility(sketch: Sketch) -> Mobility | None:
     connected = sketch.connected()
     angles: list[str] = []
     slides: list[str] = []
-    given = [str(name) for name in (sketch.data.get("start") or {}).get("angle") or ()]
-    turning = [*(name for name in given if name in bodies), *sketch.links]
+    stated = [str(name) for name in (sketch.data.get("start") or {}).get("angle") or ()]
+    turning = [*(name for name in stated if name in bodies), *sketch.links]
     candidates = [(angles, name, _turn(bodies, name)) for name in turning if name in connected]
     candidates += [(slides, name, row) for name, row in slides_of]
     for chosen, name, row in candidates:
@@ -77,14 +80,14 @@ def axis_of(joint: Connection) -> Place:
     """Unit vector along which a joint slides.
 
     Raises:
-        LookupError: if it turns with a body, or depends on parameters.
+        LookupError: if the axis rotates with a body, or depends on parameters.
     """
-    given = joint.entry.get("axis")
-    if joint.ends[0][0] != GROUND or not isinstance(given, list) or len(given) != 2:
+    axis = joint.entry.get("axis")
+    if joint.ends[0][0] != GROUND or not isinstance(axis, list) or len(axis) != 2:
         raise LookupError(joint.name)
-    if not all(isinstance(c, (int, float)) for c in given) or not any(given):
+    if not all(isinstance(c, (int, float)) for c in axis) or not any(axis):
         raise LookupError(joint.name)
-    x, y = given
+    x, y = axis
     return x / math.hypot(x, y), y / math.hypot(x, y)
 
 
@@ -99,7 +102,7 @@ def _rows(sketch: Sketch, bodies: list[str], joint: Connection) -> list[np.ndarr
     p, q = (np.array(_place(sketch, end)) for end in joint.ends)
     if joint.kind == "distance":
         return [(q - p) @ apart]
-    # q stays on the line through p, which turns with the first body
+    # q stays on the line through p, which rotates with the first body
     x, y = axis_of(joint)
     across = np.array([-y, x])
     along = float((q - p) @ np.array([x, y]))

@@ -1,5 +1,5 @@
-"""The studio in a notebook: the same page and the same session, in a frame that the kernel serves
-itself. It works wherever the kernel is, also on another computer.
+"""The studio in a notebook: the same page and the same session, in a frame that the kernel serves.
+It works wherever the kernel runs, also on another computer.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from .live import Live
 from .page import whole_page
 
 HEIGHT = 860
-"""Pixels of the frame: the mechanism, sliders and a plot without scrolling at usual widths."""
+"""Height of the frame in pixels: the mechanism, sliders and a plot without scrolling at usual
+widths.
+"""
 
 
 class FramedPage:
-    """A page in a frame: it gets a message when it has received the one before, so that of each kind
-    only the newest waits, however slow the connection to the kernel is.
+    """A page in a frame: it gets a message when it has received the previous one, so that only the
+    newest message of each kind waits, however slow the connection to the kernel is.
     """
 
     def __init__(self, send: Callable[[bytes], None]):
@@ -28,14 +30,14 @@ class FramedPage:
         self._waiting: dict[str, bytes] = {}
 
     def put(self, kind: str, message: bytes) -> None:
-        """Another message, from any thread."""
+        """Add a message, from any thread."""
         with self._lock:
-            self._waiting.pop(kind, None)  # the order is that of the newest messages
+            self._waiting.pop(kind, None)  # messages are ordered by their last update
             self._waiting[kind] = message
             self._pass_on()
 
     def received(self) -> None:
-        """The page has what was sent last."""
+        """Record that the page has received the last message."""
         with self._lock:
             self._busy = False
             self._pass_on()
@@ -48,7 +50,7 @@ class FramedPage:
 
 
 class StudioFrame(Frame):
-    """A live session as a widget; each place at which it is displayed is a page of its own."""
+    """A live session as a widget; each place at which it is displayed is a separate page."""
 
     def __init__(self, live: Live, instead: str):
         super().__init__(whole_page(), "the studio", instead, height=HEIGHT)
@@ -57,7 +59,7 @@ class StudioFrame(Frame):
         self.on_msg(self._take)
 
     def _take(self, widget: object, content: dict[str, Any], buffers: object) -> None:
-        """What a page reports or asks for."""
+        """Handle a report or a request of a page."""
         name, what = str(content["page"]), content["what"]
         if what == "opened":
             self._leave(name)
@@ -66,7 +68,7 @@ class StudioFrame(Frame):
             return
         page_there = self._pages.get(name)
         if page_there is None:
-            return  # of a frame that is gone
+            return  # from a frame that no longer exists
         if what == "received":
             page_there.received()
         elif what == "request":

@@ -1,6 +1,4 @@
-"""The page of a studio: with links to its scripts, as the server sends it, or complete in itself, as
-notebooks show it.
-"""
+"""The page of a studio: with links to its scripts for the server, or self-contained for notebooks."""
 
 from __future__ import annotations
 
@@ -17,13 +15,13 @@ POLICY = (
 
 
 def linked_page() -> str:
-    """The page that asks its server for scripts and styles."""
+    """The page with links to scripts and styles on its server."""
     links = "\n".join(f'<link rel="stylesheet" href="{name}">' for name in STYLES)
     return _page(links, f'<script type="module" src="{ENTRY}"></script>')
 
 
 def whole_page() -> str:
-    """The page with everything in it, which asks nobody for anything."""
+    """The self-contained page, without any links."""
     styles = "\n".join(asset(name) for name in STYLES)
     head = f"{POLICY}\n<style>\n{styles}\n</style>"
     return _page(head, f'<script type="module">\n{in_one(ENTRY)}\n</script>')

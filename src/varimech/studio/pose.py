@@ -1,6 +1,6 @@
 """The drawn pose in the text of a mechanism: `start:` gets the angle of one bar for each degree of
-freedom that no driver prescribes, and the places of all moving points under `near:`, so that assembly
-finds the pose that was drawn.
+freedom that no driver prescribes, and the positions of all moving points under `near:`, so that
+assembly reproduces the drawn pose.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ import re
 
 from ..files.editing import quoted, shortest, with_value, without_entry
 from .drawn_text import DrawnText
-from .entries import known_place, mapping, place_of, row
+from .entries import mapping, place_of, position_of_node, row
 from .mobility import mobility
 from .sketch import Sketch
 
 TURNING = re.compile(r"-?[\d.e+-]+ deg \+ (.+)")
-"""Motion of a driver: the angle that was drawn, and what is added to it over time."""
+"""Motion of a driver: the drawn angle, and the term that is added to it over time."""
 
 
 def posed(drawn: DrawnText) -> str:
-    """The text with the drawn pose as its start."""
+    """Return the text with the drawn pose as its initial conditions."""
     sketch = Sketch(drawn.text, places=drawn.places)
-    found = mobility(sketch)
+    mobile = mobility(sketch)
     start = sketch.data.get("start") or {}
-    if found is None or set(start) - {"angle", "displacement", "near", "speed"}:
-        return drawn.text  # elements or initial conditions that only their author understands
+    if mobile is None or set(start) - {"angle", "displacement", "near", "speed"}:
+        # leave elements and initial conditions that drawings do not support unchanged
+        return drawn.text
     drawn.sketch = sketch
-    given = start.get("angle") or {}
+    angles_given = start.get("angle") or {}
     angles = {
         body: f"{shortest(math.degrees(drawn.angle(body)))} deg"
         if body in sketch.links
-        else given[body]
-        for body in found.angles
+        else angles_given[body]
+        for body in mobile.angles
     }
-    slides = {name: shortest(_slid(drawn, name)) for name in found.slides}
+    slides = {name: shortest(_slid(drawn, name)) for name in mobile.slides}
     near = {
         node.name: row(node.place)
         for node in sketch.nodes.values()
@@ -55,7 +56,7 @@ def posed(drawn: DrawnText) -> str:
 
 
 def _turned(drawn: DrawnText, sketch: Sketch) -> str:
-    """The text with drivers that begin at the drawn angles."""
+    """Return the text with drivers that begin at the drawn angles."""
     text = drawn.text
     for driver, body in sketch.drivers.items():
         match = TURNING.fullmatch(str(sketch.data["drivers"][driver].get("motion")))
@@ -69,6 +70,6 @@ def _turned(drawn: DrawnText, sketch: Sketch) -> str:
 def _slid(drawn: DrawnText, name: str) -> float:
     """Displacement of a prismatic joint (m)."""
     joint = next(j for j in drawn.sketch.joints if j.name == name)
-    (x0, y0), (x1, y1) = (known_place(drawn.sketch.node_of(end)) for end in joint.ends)
+    (x0, y0), (x1, y1) = (position_of_node(drawn.sketch.node_of(end)) for end in joint.ends)
     x, y = place_of(joint.entry["axis"])
     return ((x1 - x0) * x + (y1 - y0) * y) / math.hypot(x, y)

@@ -1,4 +1,4 @@
-"""Another name of a body or a point, wherever the text of a model file refers to it."""
+"""Renaming of a body or a point, wherever the text of a model file refers to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .sketch import GROUND
 
 
 def renamed(text: str, old: str, new: str, *, is_point: bool) -> str:
-    """The text with another name of a body or a point, and of joints and parameters called like it."""
+    """Rename a body or a point, and joints and parameters named after it."""
     dotted = re.compile(
         rf"(\w[^.\s\"]*)\.{re.escape(old)}" if is_point else rf"{re.escape(old)}\.(.+)"
     )

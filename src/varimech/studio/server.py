@@ -1,8 +1,8 @@
-"""The server of a studio: one page, its scripts, and a connection over which it is kept up to date.
+"""The server of a studio: one page, its scripts, and a connection that keeps the page up to date.
 
-It listens on the local host only. Every request needs the token of the studio, the host and origin
-that the studio has, and messages are small and of known kinds: no other page in the browser, and no
-other user of the computer, can look at a model or change it.
+It listens on the local host only. Every request needs the token, the host and the origin of the
+studio, and messages are small and of known kinds: no other page in the browser, and no other user
+of the computer, can read or change a model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .page import ENTRY, STYLES, linked_page
 from .session import Session
 
 LONGEST = 2_000_000
-"""Bytes of a message from a page: more than any model file that a person edits."""
+"""Largest size (bytes) of a message from a page: more than any model file that a person edits."""
 HOSTS = ("127.0.0.1", "localhost")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'"
@@ -56,11 +56,12 @@ class Studio:
     def __init__(self, session: Session, port: int, token: str | None = None):
         self.live, self.port = Live(session), port
         self.token = token or secrets.token_urlsafe(24)
-        self._cookie = f"varimech-studio-{port}"  # cookies of all ports are sent to all of them
+        # browsers send cookies of all ports to all of them
+        self._cookie = f"varimech-studio-{port}"
 
     @property
     def address(self) -> str:
-        """To open in a browser."""
+        """Address for the browser."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     def application(self) -> Starlette:
@@ -91,8 +92,8 @@ class Studio:
         return token is not None and hmac.compare_digest(token.encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        given = request.query_params.get("token") or request.cookies.get(self._cookie)
-        if not self._allowed(request.headers, given):
+        supplied = request.query_params.get("token") or request.cookies.get(self._cookie)
+        if not self._allowed(request.headers, supplied):
             return PlainTextResponse("not allowed: open the address that the studio printed", 403)
         page = linked_page()
         response = Response(page, media_type="text/html", headers=HEADERS)

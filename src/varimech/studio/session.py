@@ -1,5 +1,5 @@
-"""The state of a studio: one model text, values that are being tried, and what can be undone. All
-pages of a studio show the same session.
+"""The state of a studio: one model text, parameter values that are being tried, and the undo
+history. All pages of a studio show the same session.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LINEAR = frozenset({"modes", "locus"})
 class Session:
     """A model that is being designed: its text, read by `make`, the class of mechanisms.
 
-    Its text is the only truth: sliders change the values in it, undo goes back to an earlier text.
-    While a slider moves, `tried` holds values that are not in the text yet.
+    The text is the single source of truth: sliders change the values in it, undo restores an
+    earlier text. While a slider moves, `tried` holds values that are not in the text yet.
     """
 
     def __init__(self, make: Callable[..., Any], text: str, path: Path | None = None):
@@ -41,20 +41,20 @@ class Session:
         self.path, self.saved = path, text if path is not None else ""
         self._known_files = named_files(text, path)
         self.identity = secrets.token_hex(8)
-        """By which pages notice that they are connected to another session."""
+        """Identifies the session, so that pages detect a reconnection to another one."""
         self.source = path.name if path is not None else hashlib.sha256(text.encode()).hexdigest()
-        """By which they notice that it is about the same model."""
+        """Identifies the model, so that pages detect that a new session is about the same one."""
         self.history = History(text)
         self.tried: dict[str, float] = {}
         self.engine: Engine | None = None
         self.problem: dict[str, object] | None = None
-        """What is wrong with the text: message, line and remedy."""
+        """Error in the text: message, line and remedy."""
         self.kept: dict[str, str] = {}
-        """Designs that are kept beside this one: texts by name."""
+        """Designs that are kept for comparison: texts by name."""
         self.ghost: str | None = None
-        """The kept design that is drawn behind this one."""
+        """The kept design that is drawn behind the current one."""
         self.handle: dict[str, Any] | None = None
-        """What the last pull of a handle has reached."""
+        """Result of the last pull of a handle."""
         self.jobs = Jobs()
         self.watched: set[str] = set()
         """Results that are computed only while a page shows them."""
@@ -63,37 +63,37 @@ class Session:
         self.revision = 0
         """Counts changes of the design."""
         self.linear = LinearChoice()
-        """What pages look at of small motions."""
+        """Selection of the pages for small motions."""
         self.drawing = False
-        """Whether a page draws the mechanism, and needs a sketch of it."""
+        """Whether a page shows the drawing of the mechanism, and needs a sketch."""
         self._units: dict[str, dict[str, object]] = {}
-        """Units in which the text gives values of parameters."""
+        """Units in which the text gives the values of parameters."""
         self._moved: dict[str, float] = {}
-        """Values of the text that differ from those of the engine's mechanism."""
+        """Values in the text that differ from those of the engine's mechanism."""
         self._read()
 
     @property
     def text(self) -> str:
-        """Of the model file."""
+        """Text of the model file."""
         return self.history.now
 
     @property
     def values(self) -> dict[str, float]:
-        """That are tried, in addition to those of the engine's mechanism."""
+        """Values that are being tried, combined with those that differ from the engine's mechanism."""
         return {**self._moved, **self.tried}
 
     def state_of(self, kind: str) -> object:
-        """What a result depends on: it is out of date when this has changed."""
+        """Data that a result depends on: it is out of date when they have changed."""
         return (self.revision, self.linear) if kind in LINEAR else self.revision
 
     @property
     def design(self) -> tuple[Engine | None, dict[str, float], int]:
-        """Engine, values and revision that belong together."""
+        """Engine, values and revision, consistent with each other."""
         with self._lock:
             return self.engine, self.values, self.revision
 
     def state(self) -> dict[str, Any]:
-        """What pages show of the session itself."""
+        """State of the session itself, for pages."""
         with self._lock:
             parameters = [] if self.engine is None else self.engine.parameters
             values = self.values
@@ -134,15 +134,15 @@ class Session:
         """
         with self._lock:
             if self.engine is None:
-                raise ModelError("the model has mistakes", remedy="mend its text first")
-            known = self.engine.mechanism.data.parameter_set.parameters
+                raise ModelError("the model has errors", remedy="correct its text first")
+            known_parameters = self.engine.mechanism.data.parameter_set.parameters
             tried = dict(self.tried)
             for name, value in values.items():
-                if name not in known:
-                    raise unknown_name("parameter", name, known)
+                if name not in known_parameters:
+                    raise unknown_name("parameter", name, known_parameters)
                 if isinstance(value, str):
-                    value = fixed_number(value, known[name].unit, f"parameter {name!r}")
-                tried[name] = known[name].check(value)
+                    value = fixed_number(value, known_parameters[name].unit, f"parameter {name!r}")
+                tried[name] = known_parameters[name].check(value)
             self.tried = tried
             self.handle = None
             self.revision += 1
@@ -150,21 +150,21 @@ class Session:
                 self._commit(with_values(self.text, self.tried, digits))
 
     def edit(self, text: str) -> None:
-        """Another text; one with mistakes is kept, and the mechanism stays as it was before.
+        """Replace the text; a text with errors is kept, while the mechanism stays as before.
 
         Raises:
-            ModelError: for what cannot be written to a file.
+            ModelError: for characters that cannot be written to a file.
         """
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise ModelError("the text contains half a character", remedy="remove it")
+            raise ModelError("the text contains half of a surrogate pair", remedy="remove it")
         with self._lock:
             self._commit(text)
 
     def change(self, edited: Callable[[str], str]) -> None:
-        """Replace the text by a function of it; no other page changes it in between.
+        """Replace the text by a function of it, atomically with respect to other pages.
 
         Raises:
-            ModelError: for what cannot be written to a file.
+            ModelError: for characters that cannot be written to a file.
         """
         with self._lock:
             self.edit(edited(self.text))
@@ -173,11 +173,11 @@ class Session:
         """Change the drawn mechanism by one stroke, which can be undone; see `building`.
 
         Raises:
-            ModelError: if the stroke makes no sense, or makes a text with mistakes.
+            ModelError: if the stroke is impossible, or produces a text with errors.
         """
         with self._lock:
             if self.problem is not None:
-                raise ModelError("the text has mistakes", remedy="mend them before you draw")
+                raise ModelError("the text has errors", remedy="correct them before you draw")
             text = changed(self.text, self._sketch(), stroke, arguments)
             try:
                 self._mechanism(text)
@@ -191,11 +191,13 @@ class Session:
     def _drawing(self) -> dict[str, object]:
         try:
             return drawing(self._sketch())
-        except Exception:  # pages go on, whatever stands in a text with mistakes
+        except Exception:  # pages continue, whatever errors a text has
             return undrawn()
 
     def _mechanism(self, text: str) -> Any:
-        """The mechanism of a text, which a page may have changed: it reads no other files."""
+        """Build the mechanism of a text. The text may come from a page, so it must not read other
+        files.
+        """
         return mechanism_of_text(self._make, text, self.path, self._known_files)
 
     def undo(self) -> None:
@@ -205,32 +207,32 @@ class Session:
             self._commit(self.history.now)
 
     def redo(self) -> None:
-        """Take back the last undo."""
+        """Reverse the last undo."""
         with self._lock:
             self.history.redo()
             self._commit(self.history.now)
 
     def revert(self) -> None:
-        """Go back to the text of the file; this can be undone, too."""
+        """Restore the text of the file; this can be undone, too."""
         with self._lock:
             if self.saved:
                 self._commit(self.saved)
 
     def keep(self, name: str) -> None:
-        """Keep this design beside others.
+        """Keep this design for comparison.
 
         Raises:
-            ModelError: if its text has mistakes.
+            ModelError: if its text has errors.
         """
         with self._lock:
             if self.problem is not None:
-                raise ModelError("the text has mistakes", remedy="mend them before you keep it")
+                raise ModelError("the text has errors", remedy="correct them before you keep it")
             self.kept[name] = self.text
             self._link_designs()
             self.revision += 1
 
     def forget(self, name: str) -> None:
-        """Keep a design no longer."""
+        """Remove a kept design."""
         with self._lock:
             if name not in self.kept:
                 raise unknown_name("design", name, self.kept)
@@ -238,7 +240,7 @@ class Session:
             self.compare(None if self.ghost == name else self.ghost)
 
     def compare(self, name: str | None) -> None:
-        """Draw a kept design behind this one; None for no one."""
+        """Draw a kept design behind the current one; None for none."""
         with self._lock:
             if name is not None and name not in self.kept:
                 raise unknown_name("design", name, self.kept)
@@ -247,29 +249,28 @@ class Session:
             self.revision += 1
 
     def start_job(self, kind: str) -> None:
-        """Begin a long computation about the present text."""
+        """Begin a long computation for the present text."""
         with self._lock:
             if self.problem is not None:
-                raise ModelError("the model has mistakes", remedy="mend its text first")
+                raise ModelError("the model has errors", remedy="correct its text first")
             self.jobs.start(kind, self._make, self.text, self.path, self.notify)
 
     def look_at(self, **choice: Any) -> None:
-        """Choose a motion about which small ones are computed, a mode, or the parameter of the root
-        locus.
+        """Select a motion for linearisation, a mode, or the parameter of the root locus.
 
         Raises:
-            ModelError: for what there is not.
+            ModelError: for a selection that does not exist.
         """
         with self._lock:
-            known = (
+            known_parameters = (
                 {} if self.engine is None else self.engine.mechanism.data.parameter_set.parameters
             )
-            self.linear = self.linear.changed(known, **choice)
+            self.linear = self.linear.changed(known_parameters, **choice)
             if self.engine is not None:
                 self.engine.linear = self.linear
 
     def take(self, name: str) -> None:
-        """Go on with a design that was kept."""
+        """Continue with a kept design."""
         with self._lock:
             if name not in self.kept:
                 raise unknown_name("design", name, self.kept)
@@ -279,7 +280,7 @@ class Session:
         """Write the text to the opened file.
 
         Raises:
-            ModelError: if none was opened, or it has been changed by others since.
+            ModelError: if no file was opened, or another program has changed it since.
         """
         with self._lock:
             if self.path is None:
@@ -299,7 +300,7 @@ class Session:
         self._read()
 
     def _read(self) -> None:
-        """Make the mechanism of the text; one that differs in values only is the one there is."""
+        """Build the mechanism of the text; the existing one is reused if only values differ."""
         try:
             mechanism = self._mechanism(self.text)
         except FileError as error:
@@ -322,7 +323,7 @@ class Session:
             self._link_designs()
 
     def _link_designs(self) -> None:
-        """Pass the kept designs to the engine: values of each, None if it is another mechanism."""
+        """Pass the kept designs to the engine: their values, None for another mechanism."""
         if self.engine is None:
             return
         self.engine.kept = {
@@ -333,12 +334,12 @@ class Session:
     def _kept_values(self, mechanism: Designed, text: str) -> dict[str, float] | None:
         try:
             return _moved(mechanism, self._mechanism(text))
-        except VarimechError:  # a table of it was deleted: `take` reports that
+        except VarimechError:  # one of its tables was deleted: `take` reports that
             return None
 
 
 def _moved(old: Designed, new: Designed) -> dict[str, float] | None:
-    """Values of parameters in which two mechanisms differ; None if they differ in more."""
+    """Values of parameters in which two mechanisms differ; None if they differ in anything else."""
     before, after = (m.data.parameter_set.parameters for m in (old, new))
     if list(before) != list(after):
         return None

@@ -1,5 +1,6 @@
-"""A planar model file as a drawing: which points are one place, where they are, and what runs between
-them. It needs no model that can move, or even be assembled: a drawing is there from the first line.
+"""A planar model file as a drawing: coincident points, their positions, and the elements between
+them. It does not require a model that can move, or even be assembled, so there is a drawing from
+the first line of text.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ JOINTS = ("revolute", "prismatic", "fixed", "point_on_line", "distance")
 """Planar joints."""
 Place = tuple[float, float]
 Member = tuple[str, str]
-"""Body and point."""
+"""Body and name of one of its points."""
 
 
 @dataclass
 class Node:
-    """Points of several bodies that joints hold together."""
+    """Points of several bodies that joints connect."""
 
     name: str
     members: list[Member]
@@ -47,13 +48,13 @@ class Connection:
 
 
 class Sketch:
-    """What is drawn of a model text.
+    """The drawing of a model text.
 
     Attributes:
         data: the text as plain data.
         points: names of points by body.
-        spatial: whether it is no planar mechanism, which cannot be drawn.
-        nodes: by name: that of the point, with its body where several places have points of one name.
+        spatial: whether the mechanism is spatial, which cannot be drawn.
+        nodes: by name: the name of the point, with its body if points of one name are at several positions.
         error: why the model cannot be assembled; None if it can.
     """
 
@@ -67,14 +68,14 @@ class Sketch:
         self.forces = list(self._connections("forces", ("spring", "damper")))
         self.nodes = self._nodes()
         self.error: str | None = None
-        known = {**self._assembled(mechanism), **(places or {})}
+        positions = {**self._assembled(mechanism), **(places or {})}
         for node in self.nodes.values():
-            given = next((known[m] for m in node.members if m in known), None)
-            node.place = given or self._written(node)
+            position = next((positions[m] for m in node.members if m in positions), None)
+            node.place = position or self._written(node)
 
     @property
     def bodies(self) -> dict[str, Any]:
-        """Entries by name."""
+        """Entries of bodies by name."""
         return _section(self.data, "bodies")
 
     @property
@@ -93,15 +94,15 @@ class Sketch:
         return {n: str(e["angle"]) for n, e in entries if isinstance(e, dict) and "angle" in e}
 
     def node_of(self, member: Member) -> Node:
-        """The node that a point of a body belongs to."""
+        """The node of a point of a body."""
         return next(node for node in self.nodes.values() if member in node.members)
 
     def place_of(self, member: Member) -> Place | None:
-        """Where a point of a body is."""
+        """Position of a point of a body."""
         return self.node_of(member).place
 
     def member(self, reference: object) -> Member | None:
-        """Body and point that a text such as "L1.B", or "B" if there is one only, refers to."""
+        """Body and point of a reference such as "L1.B", or "B" if the name is unique."""
         body, dot, point = str(reference).partition(".")
         if dot:
             return (body, point) if point in self.points.get(body, ()) else None
@@ -123,16 +124,18 @@ class Sketch:
         for name, entry in _section(self.data, section).items():
             if isinstance(entry, str) and entry in kinds:
                 ends = [(body, name) for body, names in self.points.items() if name in names]
-                found = Connection(name, entry, ends[:2])
+                connection = Connection(name, entry, ends[:2])
             else:
                 kind = next((k for k in kinds if isinstance(entry, dict) and k in entry), None)
                 references = entry[kind] if kind is not None else None
                 if not _two(references):
                     continue
                 members = [self.member(r) for r in references]
-                found = Connection(name, str(kind), [m for m in members if m is not None], entry)
-            if len(found.ends) == 2:
-                yield found
+                connection = Connection(
+                    name, str(kind), [m for m in members if m is not None], entry
+                )
+            if len(connection.ends) == 2:
+                yield connection
 
     def _nodes(self) -> dict[str, Node]:
         groups = [[(body, p)] for body, names in self.points.items() for p in names]
@@ -149,7 +152,7 @@ class Sketch:
         return {name: Node(name, group) for name, group in zip(names, groups, strict=True)}
 
     def _assembled(self, mechanism: Any) -> dict[Member, Place]:
-        """Places at the start, as the model gives them."""
+        """Positions at t = 0 from the assembled model."""
         if mechanism is None or not self.bodies:
             return {}
         members = [m for node in self.nodes.values() for m in node.members]
@@ -163,23 +166,25 @@ class Sketch:
         return {m: (float(row[0]), float(row[1])) for m, row in zip(members, rows, strict=True)}
 
     def _written(self, node: Node) -> Place | None:
-        """Where the text says that a node is, or nearly is."""
+        """Position of a node from the text, exact or approximate."""
         start = _section(self.data, "start")
         ground, near = _section(self.data, GROUND), _section(start, "near")
         for body, point in node.members:
-            given = ground.get(point) if body == GROUND else None
-            given = given or near.get(node.name) or near.get(f"{body}.{point}") or near.get(point)
-            if _two(given):
+            position = ground.get(point) if body == GROUND else None
+            position = (
+                position or near.get(node.name) or near.get(f"{body}.{point}") or near.get(point)
+            )
+            if _two(position):
                 try:
-                    x, y = (fixed_number(str(c), "m", f"point {point!r}") for c in given)
-                except VarimechError:  # a parameter, or nothing that a drawing could show
+                    x, y = (fixed_number(str(c), "m", f"point {point!r}") for c in position)
+                except VarimechError:  # a parameter, or a value that drawings do not support
                     continue
                 return float(x), float(y)
         return None
 
 
 def _points(data: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Names of the points of the ground and of each body, its centre of mass excepted."""
+    """Names of the points of the ground and of each body, except its centre of mass."""
     points: dict[str, list[str]] = {GROUND: list(_section(data, GROUND))}
     more = _section(data, "points")
     for body, entry in _section(data, "bodies").items():

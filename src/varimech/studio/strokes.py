@@ -1,4 +1,4 @@
-"""Strokes that add to a drawn mechanism or move it: each changes entries of its text."""
+"""Strokes that add elements to a drawn mechanism or move them: each changes entries of its text."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from ..core.errors import ModelError, unknown_name
 from ..core.units import split_quantity
 from ..files.editing import quoted, shortest, with_value
 from .drawn_text import DrawnText, End
-from .entries import is_number, known_place, place_of, row
+from .entries import is_number, place_of, position_of_node, row
 from .renaming import renamed
 from .sketch import GROUND, Place
 
 MASS = "1 kg"
 INERTIA = "1e-3"
-"""kg m², of a block that slides: it does not turn, so that any value serves."""
+"""Moment of inertia (kg m²) of a block that slides: it does not rotate, so any value serves."""
 STIFFNESS, DAMPING, SPEED = "1000 N/m", "10 N*s/m", "60 rpm"
 
 
 def ground(drawn: DrawnText, end: End) -> None:
-    """A fixed point; one at the end of a link is a pivot."""
+    """Add a fixed point; at the end of a link it is a pivot."""
     node = drawn.node(end)
     if node is None:
         drawn.ground_point(place_of(end["at"]))
     elif not node.fixed:
         name = node.members[0][1]
-        drawn.add(GROUND, name, row(known_place(node)))
-        drawn.places[GROUND, name] = known_place(node)
+        drawn.add(GROUND, name, row(position_of_node(node)))
+        drawn.places[GROUND, name] = position_of_node(node)
         drawn.join(node, GROUND)
 
 
 def link(drawn: DrawnText, begin: End, end: End) -> None:
-    """A bar between two places; at a point it is joined to what is there."""
+    """Add a bar between two positions; at a point it is joined to the bodies there."""
     nodes = [drawn.node(e) for e in (begin, end)]
     places = [
-        place_of(e["at"]) if n is None else known_place(n)
+        place_of(e["at"]) if n is None else position_of_node(n)
         for e, n in zip((begin, end), nodes, strict=True)
     ]
     length = math.dist(*places)
@@ -57,14 +57,14 @@ def link(drawn: DrawnText, begin: End, end: End) -> None:
 
 
 def slider(drawn: DrawnText, end: End, axis: Iterable[float] = (1.0, 0.0)) -> None:
-    """A block that slides along an axis; at a point it carries what is there."""
+    """Add a block that slides along an axis; at a point it is joined to the bodies there."""
     x, y = place_of(axis)
     if x == y == 0:
         raise ModelError("a slider needs a direction", remedy="drag along it")
     node = drawn.node(end)
     if node is not None and node.fixed:
         raise ModelError(f"{node.name!r} is fixed", remedy="put the slider at a moving point")
-    place = place_of(end["at"]) if node is None else known_place(node)
+    place = place_of(end["at"]) if node is None else position_of_node(node)
     body = drawn.numbered("S", drawn.sketch.bodies)
     point = drawn.letter() if node is None else node.members[0][1]
     points = f"{{{quoted(point)}: [0, 0]}}"
@@ -79,7 +79,7 @@ def slider(drawn: DrawnText, end: End, axis: Iterable[float] = (1.0, 0.0)) -> No
 
 
 def spring(drawn: DrawnText, begin: End, end: End) -> None:
-    """A spring that is free of force as it is drawn."""
+    """Add a spring that is unstressed as drawn."""
     length = f"{shortest(1e3 * math.dist(drawn.seen(begin), drawn.seen(end)))} mm"
     _between(
         drawn, "spring", "k", "stiffness", STIFFNESS, begin, end, f", natural_length: {length}"
@@ -87,12 +87,12 @@ def spring(drawn: DrawnText, begin: End, end: End) -> None:
 
 
 def damper(drawn: DrawnText, begin: End, end: End) -> None:
-    """A damper."""
+    """Add a damper."""
     _between(drawn, "damper", "c", "damping", DAMPING, begin, end)
 
 
 def driver(drawn: DrawnText, body: str) -> None:
-    """Turn a link at constant speed."""
+    """Drive a link at constant speed."""
     if body not in drawn.sketch.links:
         raise unknown_name("link", body, drawn.sketch.links)
     if body in drawn.sketch.drivers.values():
@@ -105,25 +105,25 @@ def driver(drawn: DrawnText, body: str) -> None:
 
 
 def point(drawn: DrawnText, body: str, at: Iterable[float]) -> None:
-    """A point of a link, beside its ends."""
+    """Add a point to a link, beside its ends."""
     name, place = drawn.letter(), place_of(at)
     drawn.write_points(body, {**drawn.own_points(body), name: row(drawn.local(body, place))})
     drawn.places[body, name] = place
 
 
 def move(drawn: DrawnText, node: str, to: Iterable[float]) -> None:
-    """Another place of a point: links that end there get other lengths."""
+    """Move a point: links that end there change their lengths."""
     _moved(drawn, {node: place_of(to)})
 
 
 def carry(drawn: DrawnText, body: str, to: Iterable[Iterable[float]]) -> None:
-    """Another place of a whole link, by places of its ends: its points go with it, and links that end
-    at them get other lengths.
+    """Move a whole link, given the positions of its ends: its points move with it, and links that
+    end at them change their lengths.
     """
     if body not in drawn.sketch.links:
         raise unknown_name("link", body, drawn.sketch.links)
     begin, end = (place_of(place) for place in to)
-    from_ = known_place(drawn.sketch.nodes[drawn.sketch.links[body][0]])
+    from_ = position_of_node(drawn.sketch.nodes[drawn.sketch.links[body][0]])
     turn = math.atan2(end[1] - begin[1], end[0] - begin[0]) - drawn.angle(body)
     c, s = math.cos(turn), math.sin(turn)
 
@@ -132,11 +132,13 @@ def carry(drawn: DrawnText, body: str, to: Iterable[Iterable[float]]) -> None:
         return begin[0] + c * x - s * y, begin[1] + s * x + c * y
 
     nodes = {drawn.sketch.node_of((body, p)).name for p in drawn.sketch.points[body]}
-    _moved(drawn, {n: carried(known_place(drawn.sketch.nodes[n])) for n in sorted(nodes)}, body)
+    _moved(
+        drawn, {n: carried(position_of_node(drawn.sketch.nodes[n])) for n in sorted(nodes)}, body
+    )
 
 
 def _moved(drawn: DrawnText, places: Mapping[str, Place], carried: str | None = None) -> None:
-    """Other places of points; those of a body that is carried keep their places in it."""
+    """Move points; those of a body that is carried keep their local coordinates."""
     for node, place in places.items():
         for member in drawn.named(node).members:
             drawn.places[member] = place
@@ -153,7 +155,7 @@ def _moved(drawn: DrawnText, places: Mapping[str, Place], carried: str | None = 
 
 
 def value(drawn: DrawnText, section: str, name: str, key: str, text: str) -> None:
-    """Another number, as it was typed; without a unit in the one that it has."""
+    """Replace a number by typed text; without a unit it keeps the present one."""
     where = (section, name, key)
     entry = drawn.section(section).get(name)
     if not isinstance(entry, dict) or key not in entry:
@@ -161,8 +163,8 @@ def value(drawn: DrawnText, section: str, name: str, key: str, text: str) -> Non
     before = str(entry[key])
     if before in drawn.section("parameters"):
         where = ("parameters", before, "value")
-        given = drawn.section("parameters")[before]
-        before = str(given["value"] if isinstance(given, dict) else given)
+        parameter = drawn.section("parameters")[before]
+        before = str(parameter["value"] if isinstance(parameter, dict) else parameter)
     quantity, text = split_quantity(before), str(text)
     if quantity is not None and quantity[1] and is_number(text):
         text = f"{text.strip()} {quantity[1]}"
@@ -172,14 +174,14 @@ def value(drawn: DrawnText, section: str, name: str, key: str, text: str) -> Non
 
 
 def rename(drawn: DrawnText, kind: str, old: str, new: str) -> None:
-    """Another name of a body or point, everywhere in the text."""
+    """Rename a body or point everywhere in the text."""
     taken = set(drawn.sketch.bodies) | {p for names in drawn.sketch.points.values() for p in names}
     old, new = str(old), str(new)
     if new in taken:
         raise ModelError(f"{new!r} is in use already", remedy="choose another name")
     if kind == "body" and old in drawn.section("parameters") and not new.isidentifier():
         remedy = f"use letters, digits and _ only: the parameter {old!r} gets this name, too"
-        raise ModelError(f"{new!r} cannot stand in expressions", remedy=remedy)
+        raise ModelError(f"{new!r} cannot be used in expressions", remedy=remedy)
     point = drawn.named(old).members[0][1] if kind == "point" else None
     drawn.text = renamed(drawn.text, point or old, new, is_point=point is not None)
 
@@ -194,7 +196,7 @@ def _between(
     end: End,
     more: str = "",
 ) -> None:
-    """A spring or damper with a parameter of its own."""
+    """Add a spring or damper with a parameter of its own."""
     if math.dist(drawn.seen(begin), drawn.seen(end)) == 0:
         raise ModelError(f"a {kind} needs two different ends", remedy="drag between them")
     members = []

@@ -21,40 +21,42 @@ if TYPE_CHECKING:
     from .engine import Engine
 
 SAMPLES = 2000
-"""Runs of a live histogram: its bars are off by some 10 %, its quantiles by 2 % of σ."""
+"""Runs of a live histogram: the sampling error is some 10 % for its bars, 2 % of σ for its
+quantiles.
+"""
 SEED = 0
-"""Always the same random numbers: a histogram changes with the design only."""
+"""Fixed, so that a histogram changes with the design only."""
 ACCURACY = 1e-6
-"""Relative error of the runs of samples, which is far below the error of sampling."""
+"""Relative error of the runs of samples, far below the sampling error."""
 BINS = 32
 QUANTILES = (0.00135, 0.05, 0.5, 0.95, 0.99865)
 """Probabilities: ±3 σ of a normal distribution, 90 % and the median."""
 OF_STEPS = ("step", "every", "tolerance", "longest_step", "output", "integrator", "formulation")
-"""Settings of a study in place of which samples have `ACCURACY`."""
+"""Settings of a study that `ACCURACY` replaces for samples."""
 
 
 def moment_rows(engine: Engine, values: Mapping[str, float]) -> list[dict[str, object]]:
-    """Each objective: σ² = g C gᵀ with its gradient g and the covariance C of the parameters, and
-    the share of each parameter in it.
+    """Variance σ² = g C gᵀ of each objective, with its gradient g and the covariance C of the
+    parameters, and the contribution of each parameter.
     """
     varying = _varying(engine, values)
     if varying is None or not engine.objectives:
         return []
     gradient = engine.gradient(values)
-    known = list(gradient.parameter_names)
-    columns = [known.index(name) if name in known else None for name in varying.names]
+    names = list(gradient.parameter_names)
+    columns = [names.index(name) if name in names else None for name in varying.names]
     rows = []
-    for name, unit, value, slopes in zip(
+    for name, unit, value, derivatives in zip(
         gradient.objective_names,
         gradient.units,
         gradient.final_values,
         np.asarray(gradient.final_gradient),
         strict=True,
     ):
-        g = np.array([0.0 if k is None else slopes[k] for k in columns])
-        parts = g * (varying.covariance @ g)
-        variance = float(parts.sum())
-        shares = parts / variance if variance > 0 else np.zeros(len(parts))
+        g = np.array([0.0 if k is None else derivatives[k] for k in columns])
+        contributions = g * (varying.covariance @ g)
+        variance = float(contributions.sum())
+        shares = contributions / variance if variance > 0 else np.zeros(len(contributions))
         rows.append(
             {
                 "name": name,
@@ -70,14 +72,14 @@ def moment_rows(engine: Engine, values: Mapping[str, float]) -> list[dict[str, o
 
 
 def sampled(engine: Engine, values: Mapping[str, float]) -> dict[str, np.ndarray]:
-    """Values of each objective, sorted, one for each sample that could be run."""
+    """Values of each objective, sorted, one for each sample that succeeded."""
     varying = _varying(engine, values)
     objectives = of_runs(engine.objectives)
     if varying is None or not objectives:
         return {}
     fixed = {name: x for name, x in values.items() if name not in varying.names}
     if engine.of_samples is None:
-        engine.of_samples = _stated(engine, objectives)
+        engine.of_samples = _sampling_problem(engine, objectives)
     normal = np.random.default_rng(SEED).standard_normal((SAMPLES, len(varying.names)))
     rows = dict(zip(varying.names, varying.from_normal(normal).T, strict=True))
     ensemble = engine.of_samples.with_options(parameters=fixed).ensemble(rows)
@@ -107,8 +109,10 @@ def summary(values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _stated(engine: Engine, objectives: Mapping[str, Any]) -> Problem:
-    """The problem of a sample: fast steps if the mechanism takes them, those of the study if not."""
+def _sampling_problem(engine: Engine, objectives: Mapping[str, Any]) -> Problem:
+    """The problem of the samples: with error control if the mechanism supports it, with the steps
+    of the study otherwise.
+    """
     settings = engine.settings()
     fast = {name: value for name, value in settings.items() if name not in OF_STEPS}
     try:
@@ -120,7 +124,7 @@ def _stated(engine: Engine, objectives: Mapping[str, Any]) -> Problem:
 
 
 def _varying(engine: Engine, values: Mapping[str, float]) -> ParameterDistributions | None:
-    """The joint distribution about a design; None if no parameter has one."""
+    """The joint distribution about a design; None if no parameter has a distribution."""
     parameters = engine.mechanism.data.parameter_set.parameters
     if all(p.distribution is None for p in parameters.values()):
         return None
@@ -128,13 +132,13 @@ def _varying(engine: Engine, values: Mapping[str, float]) -> ParameterDistributi
 
 
 def _moved(engine: Engine, values: Mapping[str, float]) -> dict[str, Any]:
-    """Tolerances about values that differ from the nominal ones; distributions with a mean of their
-    own stay where they are.
+    """Tolerances centred on values that differ from the nominal ones; distributions with a mean of
+    their own are unchanged.
     """
     from scipy.stats import norm
 
-    known = engine.mechanism.data.parameter_set.parameters
-    distributions = {name: known[name].distribution for name in values}
+    parameters = engine.mechanism.data.parameter_set.parameters
+    distributions = {name: parameters[name].distribution for name in values}
     return {
         name: norm(values[name], tolerance.sigma)
         for name, tolerance in distributions.items()
@@ -144,13 +148,15 @@ def _moved(engine: Engine, values: Mapping[str, float]) -> dict[str, Any]:
 
 def _correlation(studies: Studies) -> dict[tuple[str, str], float] | None:
     study = studies.uncertainty
-    given = None if study is None else study.correlation
-    return {(c.between[0], c.between[1]): float(c.value) for c in given} if given else None
+    correlation = None if study is None else study.correlation
+    return (
+        {(c.between[0], c.between[1]): float(c.value) for c in correlation} if correlation else None
+    )
 
 
 def _limits(studies: Studies, objective: str) -> list[float | None]:
-    """Lower and upper limit of an objective, as constraints of the optimisation or a probability
-    state them.
+    """Lower and upper limit of an objective, from the constraints of the optimisation or of a
+    probability.
     """
     study = studies.optimize
     bound = ((study.constraints if study is not None else None) or {}).get(objective)

@@ -1,5 +1,5 @@
-"""Computing for pages, in a thread: the newest design first, its results in order of priority. A
-result that is out of date before its computation begins is left out.
+"""Computation of results for pages, in a thread: the newest design first, its results in order of
+priority. A result that is out of date before its computation begins is skipped.
 """
 
 from __future__ import annotations
@@ -17,36 +17,38 @@ from .messages import Message
 from .session import Session
 
 PAUSE = 0.12
-"""s without a change, and without a new motion, after which derivatives of all curves are computed:
-they take longer than a frame.
+"""Time (s) without a change, and without a new motion, after which derivatives of all curves are
+computed: they take longer than a frame.
 """
 PROMPT = 0.05
-"""s that gradients may take to follow every change. Those that take longer rest between changes, or
-else they share the processor, and Python's lock, with the motion that the designer looks at.
+"""Time (s) up to which gradients follow every change. Slower ones pause between changes, because
+they would share the processor, and Python's lock, with the motion on the screen.
 """
 REST = 3.0
-"""Times that such a gradient rests for as long as it took, unless there is a pause: it has at most a
-quarter of the time, and numbers still move while a slider does.
+"""Pause of such a gradient as a multiple of its computing time, unless the user pauses: it gets at
+most a quarter of the time, and numbers still move while a slider does.
 """
 LONG = 0.4
-"""s, of gradients that wait for a pause: to a designer who drags, slower ones look like freezing."""
+"""Computing time (s) of gradients that wait for a pause: to a designer who drags, slower ones look
+like freezing.
+"""
 FAST = ("motion", "numbers", "tolerances", "designs")
 """Results that follow every change, in order of priority."""
 OPTIONAL = frozenset({"samples", "designs", "modes", "locus"})
 """Results that are computed only while a page shows them."""
 ABANDONED = frozenset({"locus"})
-"""Results that are given up when they are out of date before they are finished."""
+"""Results whose computation is cancelled when they go out of date."""
 Publish = Callable[[bytes], None]
 
 
 class OutOfDate(Exception):
-    """The design has changed while a result was computed."""
+    """The design changed while a result was being computed."""
 
 
 class Worker:
-    """Computes what pages show of a session, and publishes it: `kinds` after every change,
-    `late` ones when there is a pause. A `polite` worker computes all of them less often once one has
-    taken longer than `PROMPT`.
+    """Computes and publishes the results that pages show of a session: `kinds` after every change,
+    `late` ones when there is a pause. A `polite` worker computes all of them less often once one
+    has taken longer than `PROMPT`.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Worker:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to compute: a design has changed, or a motion has been found."""
+        """Check for work: a design has changed, or a motion has been computed."""
         with self._changed:
             self._changed_at = time.monotonic()
             self._changed.notify()
@@ -103,7 +105,9 @@ class Worker:
                 self._rested = ended + REST * self._took
 
     def _listener(self, kind: str, state: object) -> Callable[..., None]:
-        """Stops long computations of this thread whose result is out of date."""
+        """Return a listener that stops long computations of this thread whose result is out of
+        date.
+        """
         own = threading.get_ident()
 
         def listen(*progress: object) -> None:
@@ -114,8 +118,9 @@ class Worker:
         return listen
 
     def _next(self) -> tuple[tuple[str, ...], float | None]:
-        """The results to compute next, of one design; otherwise how long to wait for it. A polite worker
-        computes all that are out of date, since they share a gradient and are shown together.
+        """The results to compute next, of one design; otherwise the time to wait. A polite worker
+        computes all results that are out of date, since they share a gradient and are shown
+        together.
         """
         now = time.monotonic()
         pause = PAUSE - (now - self._changed_at)
@@ -138,7 +143,9 @@ class Worker:
 
 
 def _computed(engine: Engine, kind: str, values: Values, revision: int) -> bytes:
-    """A result as a message; a failure, of whatever kind, is a result, too: pages go on."""
+    """Compute a result as a message; a failure of any kind is also a result, so that pages
+    continue.
+    """
     try:
         message: Message = getattr(engine, kind)(values)
         message.content["revision"] = revision

@@ -1,4 +1,4 @@
-"""Units in which a model text gives the values of its parameters: pages show them in these."""
+"""Units in which a model text gives the values of its parameters, and in which pages show them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..files.editing import scalars
 
 
 def units_of(text: str) -> dict[str, dict[str, object]]:
-    """Unit, and its size in SI units, of each parameter whose value has one in the text."""
+    """Unit, and its size in SI units, of each parameter whose value has a unit in the text."""
     units: dict[str, dict[str, object]] = {}
     for where, is_key, node in scalars(text):
         if is_key or where[:1] != ("parameters",) or where[2:] not in ((), ("value",)):

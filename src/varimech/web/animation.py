@@ -19,17 +19,18 @@ from .frames import Frames, frames_of, stacked
 from .loads import acting, bending, reactions
 
 MOST_NUMBERS = 200_000
-"""Most coordinates and velocities of all points at all frames, and most derivatives: a round value
-that keeps a page small.
+"""Largest number of coordinates and velocities of all points at all frames, and of derivatives: a
+round value that keeps a page small.
 """
 MOST_LOOKED_AT = 2_000_000
-"""Most point positions that are examined to decide whether stored times are too far apart; a round
-value.
+"""Largest number of point positions that are examined to decide whether stored times are too far
+apart; a round value.
 """
 STILL = 1e-9
-"""A point that moves less than this share of the overall size counts as fixed; above rounding."""
+"""Fraction of the overall size below which the movement of a point counts as zero; above rounding.
+"""
 MOST_LABELS = 24
-"""Most labelled points: more would overlap."""
+"""Largest number of labelled points: more would overlap."""
 
 
 def moving(
@@ -134,7 +135,7 @@ def _points(plan: Mapping[str, Any], traced: Sequence[str]) -> tuple[list[str], 
 
 
 def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str, object]]:
-    """Shapes through points; bodies without length that are no slider block are discs at their
+    """Shapes through points; bodies without length that are not slider blocks are discs at their
     centres of mass.
     """
     extents: Mapping[str, list[str]] = plan.get("extents", {})
@@ -160,15 +161,15 @@ def _shapes(plan: Mapping[str, Any], index: Mapping[str, int]) -> list[dict[str,
 
 
 def _thinned(run: Run, places: int) -> Run:
-    """The run with few enough times for a small page."""
+    """Reduce the run to few enough times for a small page."""
     return run.at_rows(
         thinned(run.time.size, MOST_NUMBERS // max(1, places * run.info["dimension"]))
     )
 
 
 def _further(plan: Mapping[str, Any]) -> int:
-    """Number of vectors at each frame beside positions, velocities and axes: reactions, other
-    forces and the axes of bodies with figures.
+    """Number of vectors at each frame in addition to positions, velocities and axes: reactions,
+    other forces and the axes of bodies with figures.
     """
     bodies = {f["body"] for key in ("figures", "surfaces") for f in plan.get(key, [])}
     return len(plan.get("joints", [])) + len(plan.get("acting", ())) + 2 * len(bodies)
@@ -218,7 +219,7 @@ def _joints(
     plan: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
 ) -> list[dict[str, object]]:
     """Joints by symbol; a slider on the ground has a rail along its whole path."""
-    if "joints" not in plan:  # a run saved by an earlier version has only fixed points
+    if "joints" not in plan:  # runs saved by earlier versions have only fixed points
         return [
             {"kind": "pin", "name": "", "points": [index[p]] * 2, "ground": True, "axis": -1}
             for p in plan["fixed"]
@@ -238,7 +239,7 @@ def _joints(
             "axis": axis,
         }
         if kind == "slider":
-            drawn["ground"] = joint["ground"][1]  # the block itself
+            drawn["ground"] = joint["ground"][1]  # whether the block itself is
             if (
                 joint["ground"][0]
                 and (rail := _rail(places[:, second], np.ptp(places, axis=(0, 1)).max()))

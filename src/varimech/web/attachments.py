@@ -1,5 +1,5 @@
-"""What bodies have beside their links, for the animation: wheels, balls, outlines, and the orientations of
-the bodies that have them.
+"""Shapes on bodies beside their links, for the animation: wheels, balls, outlines, and the
+orientations of these bodies.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from ..results.run import Run
 from .encoding import floats
 
 LEAST_APART = 1e-6
-"""Distance of wheels (m) below which they are on one axis, so that it says nothing of their radii."""
+"""Distance between wheels (m) below which they are coaxial, so that it does not determine their
+radii.
+"""
 
 
 FRAMES = {"body": "frame", "mate_body": "mate_frame", "axis_body": "axis_frame"}
-"""Bodies of a figure, and where it has the numbers of their orientations."""
+"""Bodies of a figure → key of the index of their orientation."""
 BEYOND = 1.5
-"""Of a rack beyond its pinion, in radii of this."""
+"""Extension of a rack beyond its pinion, in radii of the pinion."""
 RING = 1.2
-"""Outer radius of a ring with teeth inside, by its pitch radius."""
+"""Ratio of the outer radius to the pitch radius of a ring with teeth inside."""
 
 
 def attachments(run: Run, figures: Sequence[dict[str, Any]]) -> dict[str, object]:
@@ -48,7 +50,7 @@ def attachments(run: Run, figures: Sequence[dict[str, Any]]) -> dict[str, object
 def figures_of(
     plan: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Figures with the numbers of their points, their radii and how far they reach.
+    """Figures with the indices of their points, their radii and their extents.
 
     Args:
         plan: `Run.drawing_plan`.
@@ -59,7 +61,7 @@ def figures_of(
 
 
 def points_of_figures(plan: Mapping[str, Any]) -> Sequence[str]:
-    """Points whose positions figures need."""
+    """Points whose positions figures require."""
     return [f[key] for f in _all(plan) for key in ("point", "mate") if key in f]
 
 
@@ -70,7 +72,7 @@ def _all(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _sized(
     figure: Mapping[str, Any], index: Mapping[str, int], places: np.ndarray
 ) -> dict[str, Any] | None:
-    """A figure with its radius; none if it cannot be known."""
+    """A figure with its radius; None if it cannot be determined."""
     drawn = {**figure, "point": index[figure["point"]]}
     if "mate" in figure:
         drawn["mate"] = index[figure["mate"]]
@@ -86,16 +88,16 @@ def _sized(
 
 
 def _half_rack(rack: Mapping[str, Any], places: np.ndarray) -> float:
-    """Half the length of a rack (m): its teeth reach its pinion all the time, and somewhat beyond."""
+    """Half the length of a rack (m): it always reaches its pinion, with some extension."""
     axis = np.asarray(rack["axis"])
     along = (places[:, rack["point"]] - places[:, rack["mate"]]) @ axis / np.linalg.norm(axis)
     return float(np.abs(along).max() + BEYOND * rack["radius"])
 
 
 def _reach(figure: Mapping[str, Any]) -> float:
-    """How far a figure reaches from its point (m)."""
+    """Extent of a figure from its point (m)."""
     if "vertices" in figure:
-        return 0.0  # its box says more
+        return 0.0  # its bounding box is used instead
     if "outline" in figure:
         return float(np.linalg.norm(figure["outline"], axis=1).max())
     if "half" in figure:
@@ -125,8 +127,8 @@ def around_figures(
 
 
 def _around_surface(run: Run, figure: Mapping[str, Any], places: np.ndarray) -> np.ndarray:
-    """Lowest and highest coordinates of a surface over a motion, (2, component): of the corners of its
-    box.
+    """Lowest and highest coordinates over a motion, (2, component), of the corners of the bounding
+    box of a surface.
     """
     d = places.shape[2]
     vertices = _vertices(figure)[:, :d]
@@ -134,8 +136,8 @@ def _around_surface(run: Run, figure: Mapping[str, Any], places: np.ndarray) -> 
     ends = np.stack([vertices.min(axis=0), vertices.max(axis=0)])
     choices = np.stack(np.meshgrid(*[[0, 1]] * d, indexing="ij"), axis=-1).reshape(-1, d)
     corners = np.take_along_axis(ends, choices, axis=0)
-    found = places[:, [figure["point"]]] + np.einsum("ca,tai->tci", corners, axes)
-    return np.stack([found.min(axis=(0, 1)), found.max(axis=(0, 1))])
+    corner_paths = places[:, [figure["point"]]] + np.einsum("ca,tai->tci", corners, axes)
+    return np.stack([corner_paths.min(axis=(0, 1)), corner_paths.max(axis=(0, 1))])
 
 
 def _vertices(figure: Mapping[str, Any]) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""When contacts are active, for the animation: while they are closed, and for a moment after each
-impact.
+"""Times at which contacts are active, for the animation: while they are closed, and briefly after
+each impact.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from ..results.lost_motion import closed_spans
 from ..results.run import Run
 
 FLASH = 0.02
-"""Share of the run for which an impact is shown."""
+"""Fraction of the run for which an impact is shown."""
 
 
 def contact_spans(
     run: Run, plan: Mapping[str, Any], index: Mapping[str, int]
 ) -> list[dict[str, object]]:
-    """Point and spans of time (s) of each contact that has a point."""
+    """Point and time intervals (s) of each contact with a known point."""
     contacts: Mapping[str, str] = plan.get("contacts", {})
     flash = FLASH * float(run.time[-1] - run.time[0])
     return [

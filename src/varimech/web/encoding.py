@@ -15,7 +15,7 @@ import numpy as np
 from ..plotting.table import is_number, number
 
 MOST_POINTS = 2000
-"""Most points of a plotted curve: more than a screen resolves."""
+"""Largest number of points of a plotted curve: more than a screen resolves."""
 
 
 def escaped(text: object) -> str:

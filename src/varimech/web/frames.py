@@ -14,15 +14,15 @@ from ..results.run import Run
 from .encoding import floats
 
 STRETCHED = 0.05
-"""Frames are too far apart if the drawn length of a body deviates by more than this share between
-them: a rotation by 2.1 rad at constant speed.
+"""Frames are too far apart if the drawn length of a body deviates by more than this fraction
+between them: a rotation by 2.1 rad at constant speed.
 """
 SWUNG = 0.6
 """For bodies without a length: largest deviation of a displacement from that of the mean velocity
-of both ends, as a share of the path; a swing by 2.1 rad of its phase.
+of both ends, relative to the path; an oscillation by 2.1 rad of its phase.
 """
 SEEN = 0.02
-"""Lengths and paths below this share of the picture are ignored: they are hardly visible."""
+"""Lengths and paths below this fraction of the picture are ignored: they are hardly visible."""
 BETWEEN = (0.25, 0.5, 0.75)
 """Fractions of the time between two frames at which lengths are checked."""
 
@@ -48,7 +48,7 @@ class Frames:
 
     @cached_property
     def too_far_apart(self) -> bool:
-        """Whether some part turns or swings so far between two frames that interpolation fails."""
+        """Whether some body turns or oscillates so far between two frames that interpolation fails."""
         if self.time.size < 2:
             return False
         least = SEEN * float(np.linalg.norm(np.ptp(self.places, axis=(0, 1))))

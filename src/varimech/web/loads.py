@@ -1,4 +1,6 @@
-"""Forces in the animation: reactions and forces of elements as arrows, bending moments of beams as colours."""
+"""Forces in the animation: reactions and forces of elements as arrows, bending moments of beams as
+colours.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,13 @@ from ..results.run import Run
 from .encoding import floats
 
 USUAL = 0.98
-"""Share of the time in which forces are below that by which arrows are scaled: a round value."""
+"""Fraction of the time in which forces are below the one that sets the scale of arrows: a round
+value.
+"""
 LEAST_USUAL = 0.1
-"""That force, by the largest, at least: impacts keep arrows that are ten times as long at most."""
+"""Lower limit of that force relative to the largest: so arrows of impacts are at most ten times as
+long.
+"""
 
 
 def reactions(
@@ -28,13 +34,13 @@ def reactions(
 
 
 def acting(run: Run, plan: Mapping[str, Any], index: Mapping[str, int]) -> dict[str, object] | None:
-    """Forces of springs, dampers, contacts and other elements, as arrows; none of a run that was read
-    from a file.
+    """Forces of springs, dampers, contacts and other elements, as arrows; None for a run that was
+    read from a file.
     """
-    given = [(f["name"], f["point"]) for f in plan.get("acting", ())]
-    if not given or not run.is_live:
+    sources = [(f["name"], f["point"]) for f in plan.get("acting", ())]
+    if not sources or not run.is_live:
         return None
-    return _arrows(run.acting(given), [index[point] for _, point in given])
+    return _arrows(run.acting(sources), [index[point] for _, point in sources])
 
 
 def _arrows(values: np.ndarray, points: list[int]) -> dict[str, object]:

@@ -1,5 +1,5 @@
-"""Scripts and styles of pages. Scripts are modules; the studio serves them as they are, and a page
-that has to stand alone gets them as one text.
+"""Scripts and styles of pages. Scripts are modules; the studio serves them as they are, and a
+self-contained page gets them as one text.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ def asset(name: str) -> str:
 
 
 def in_one(entry: str) -> str:
-    """A module and all that it imports as one script, each module once, after those it needs.
+    """Bundle a module and its imports as one script, each module once, after its imports.
 
-    Their names share one scope, so each is defined in one module only.
+    Their names share one scope, so each name must be defined in one module only.
     """
     return "\n".join(EXPORT.sub("", IMPORT.sub("", asset(name))) for name in needed(entry))
 
 
-def needed(entry: str, found: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """A module and those that it imports, in an order in which they can be executed."""
+def needed(entry: str, modules: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """A module and its imports, in an order in which they can be executed."""
     for match in IMPORT.finditer(asset(entry)):
-        if match[2] not in found:
-            found = needed(match[2], found)
-    return (*found, entry)
+        if match[2] not in modules:
+            modules = needed(match[2], modules)
+    return (*modules, entry)

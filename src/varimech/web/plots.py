@@ -107,7 +107,7 @@ def curve_plot(
         limits: values of dashed horizontal lines.
         until: end of the range of validity; beyond it the plot is shaded.
         marks: places on the horizontal axis that are marked by thin lines, such as events.
-        nearest: what a read-out shows: all curves at the nearest place ("x"), or the nearest point
+        nearest: content of the read-out: all curves at the nearest x ("x"), or the nearest point
             ("point"), for curves that run back and forth.
     """
     data: list[dict[str, Any]] = []
@@ -132,7 +132,7 @@ def curve_plot(
 
 
 def _curve(curve: Curve, rows: np.ndarray, colour: str) -> dict[str, Any]:
-    """A curve at some of its rows, without its places."""
+    """A curve at some of its rows, without its x values."""
     entry: dict[str, Any] = {
         "name": curve.name,
         "y": doubles(np.asarray(curve.y)[rows]),
@@ -158,7 +158,7 @@ def histogram_plot(
     """Bars of equal width that stand side by side.
 
     Args:
-        name: what is counted.
+        name: the counted quantity.
         start: lower end of the first bar.
         width: width of a bar.
         counts: heights of the bars.

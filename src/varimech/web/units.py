@@ -45,7 +45,7 @@ def engineering(value: float, unit: str, *, digits: int = 3, sign: bool = False)
     rounded = float(f"{value:.{digits}g}")  # 999.9 N is 1 kN
     factor, shown = engineering_unit(abs(rounded), unit)
     number = f"{rounded / factor:.{digits}g}"
-    if "e" in number:  # three digits of 1234 m/s² are 1230
+    if "e" in number:  # 1234 m/s² with three digits is 1230
         number = f"{float(number):.0f}"
     text = ("+" if sign and value > 0 else "") + number.replace("-", "−")
     return f"{text}{'·' if shown.startswith('10') else ' '}{shown}".strip()

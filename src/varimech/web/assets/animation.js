@@ -1,4 +1,4 @@
-// The mechanism in motion: data, options and what is drawn over either view.
+// The animated mechanism: data, options and the overlay of either view.
 
 import { Camera } from "./camera.js";
 import { disc, drawArrow, tone } from "./drawing.js";
@@ -24,7 +24,7 @@ export class Animation {
     this.setSolid(data.dimension === 3);
   }
 
-  // another motion, of the same or another mechanism; arrays may be decoded already. View and time stay
+  // another motion, of the same or another mechanism; arrays may be decoded already. View and time are kept
   setData(data, parameters = this.parameters) {
     const n = data.dimension, size = data.points.length * n, same = this.data?.points.join() === data.points.join() && this.data.dimension === n;
     if (same) for (const camera of Object.values(this.cameras)) camera.follow(this.data.origin, data.origin);
@@ -78,7 +78,7 @@ export class Animation {
     this.camera.fit(this.data, this.track.values);
   }
 
-  // path of a point, with few enough vertices to draw quickly
+  // path of a point, with a number of vertices that can be drawn quickly
   pathOf(point) {
     const { track, duration, data: { dimension: n } } = this;
     const times = track.stepwise ? [...track.time] : Array.from({ length: duration ? 1501 : 1 }, (_, k) => (duration * k) / 1500);
@@ -130,7 +130,7 @@ export class Animation {
     return value ? `${percent > 0 ? "+" : ""}${short(percent)} %` : `${percent > 0 ? "+" : ""}${short(this.change)} ${unit}`;
   }
 
-  // legend of what is shown besides the mechanism
+  // legend of the overlays
   legend() {
     const { mode, parameter } = this.influence;
     if (mode !== "arrows" && this.shownForces().length) return this.forceLegend();
@@ -171,7 +171,7 @@ export class Animation {
     return this.data.points.map((_, point) => this.camera.project(this.place(places, point)));
   }
 
-  // contacts that are closed, or have just been hit
+  // contacts that are closed, or have just had an impact
   drawContacts(seen) {
     const { pen, ink } = this;
     for (const { point, spans } of this.data.contacts || []) {

@@ -1,10 +1,10 @@
-// The drawing board: the mechanism as it is drawn, in SVG, with a view that pans and zooms.
+// The drawing board: the mechanism as an SVG drawing, in a view that pans and zooms.
 
 import { niceLength } from "./camera.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
-const HIT = 14; // pixels within which a point is hit
-const CELL = 28; // least pixels between lines of the grid
+const HIT = 14; // distance (pixels) within which a point is hit
+const CELL = 28; // smallest distance (pixels) between grid lines
 
 export function svg(kind, attributes = {}, ...children) {
   const made = document.createElementNS(SPACE, kind);
@@ -13,7 +13,7 @@ export function svg(kind, attributes = {}, ...children) {
   return made;
 }
 
-// spring from the origin to (length, 0)
+// outline of a spring from the origin to (length, 0)
 function springPath(length) {
   const turns = Math.max(3, Math.round(length / 14)), lead = Math.min(10, length / 6), step = (length - 2 * lead) / (2 * turns);
   const teeth = Array.from({ length: 2 * turns }, (_, k) => `L${lead + (k + 0.5) * step} ${k % 2 ? 7 : -7}`);
@@ -37,7 +37,7 @@ export class Board {
     return niceLength((CELL * 2.5) / this.scale);
   }
 
-  // pixels of a place (m), and back
+  // pixels of a position (m), and the inverse
   seen([x, y]) {
     const { clientWidth, clientHeight } = this.place;
     return [clientWidth / 2 + (x - this.centre[0]) * this.scale, clientHeight / 2 - (y - this.centre[1]) * this.scale];
@@ -61,7 +61,7 @@ export class Board {
     this.draw();
   }
 
-  // the whole drawing in view
+  // shows the whole drawing
   fit() {
     const places = this.drawing ? this.drawing.nodes.map((n) => n.place) : [];
     if (places.length > 1) {
@@ -90,7 +90,7 @@ export class Board {
     return this.moved.get(name) || (this.nodes.get(name) || {}).place;
   }
 
-  // the point under the pointer: moving ones first, since those are what links are joined at
+  // the point under the pointer: moving points first, because links are joined at these
   nodeAt(at, except = null) {
     const near = (node) => Math.hypot(...this.seen(node.place).map((x, k) => x - at[k]));
     const hit = this.drawing.nodes.filter((node) => node.name !== except && near(node) < HIT);
@@ -107,7 +107,7 @@ export class Board {
     layers.items.replaceChildren(...[...shown, ...drawing.findings.map((f) => this.note(f))].filter(Boolean));
   }
 
-  // what is missing, at the place where it is
+  // missing items, at the positions where they belong
   note({ message, at }) {
     const link = this.drawing.links.find((l) => l.name === at), slider = this.drawing.sliders.find((s) => s.name === at);
     const places = (link ? link.ends : [slider ? slider.node : at]).map((name) => this.where(name));

@@ -1,9 +1,9 @@
-// Where a stroke begins or ends: at a point that is there, on a line at a round angle, or on the grid.
+// Ends of a stroke: at an existing point, on a line at a round angle, or on the grid.
 
-const TURN = Math.PI / 12; // angles that lines snap to
-const CLOSE = 0.035; // rad, within which they do
+const TURN = Math.PI / 12; // increment of angles to which lines snap (rad)
+const CLOSE = 0.035; // deviation (rad) within which lines snap
 
-// {node} or {at}: what a page sends of an end; `from`: where the stroke began
+// {node} or {at}: an end, as sent to the session; `from`: the beginning of the stroke
 export function snapped(board, at, { from = null, except = null, free = false } = {}) {
   const node = board.nodeAt(at, except);
   if (node) return { node: node.name, place: node.place };
@@ -13,7 +13,7 @@ export function snapped(board, at, { from = null, except = null, free = false } 
   return { at: onGrid, place: onGrid, ...(from ? straight(from, place, onGrid) : {}) };
 }
 
-// a place at a round angle from another, if it is nearly there
+// the position at a round angle from another one, if it is close to that angle
 function straight(from, place, onGrid) {
   const dx = place[0] - from[0], dy = place[1] - from[1], angle = Math.atan2(dy, dx), round = Math.round(angle / TURN) * TURN;
   if (Math.abs(angle - round) > CLOSE || Math.hypot(onGrid[0] - from[0], onGrid[1] - from[1]) === 0) return {};

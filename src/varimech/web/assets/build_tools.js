@@ -1,4 +1,4 @@
-// What the pointer does on the drawing board, by tool. A stroke is sent once, when it ends.
+// Actions of the pointer on the drawing board, by tool. A stroke is sent once, when it ends.
 
 import { svg } from "./build_board.js";
 import { angleText, endOf, spanText, snapped } from "./build_snap.js";
@@ -16,7 +16,7 @@ export const TOOLS = [
 ];
 const DRAGGED = ["link", "slider", "spring", "damper"];
 
-// a link that is dragged as a whole, or turned about its first end: where its ends are for a pointer
+// a link that is dragged as a whole, or rotated about its first end: positions of its ends for a position of the pointer
 function carriedLink(board, name, from, turns) {
   const { ends } = board.find({ kind: "link", name }), old = ends.map((end) => board.where(end)), [begin, end] = old, start = board.placeAt(from);
   const angle = ([x, y]) => Math.atan2(y - begin[1], x - begin[0]);

@@ -3,7 +3,7 @@
 const EYE = 3; // distance of the eye, in sizes of the mechanism: mild perspective
 
 export class Camera {
-  // `places`: positions of the whole motion, relative to its centre; `spatial`: whether the view can be turned
+  // `places`: positions of the whole motion, relative to its centre; `spatial`: whether the view can be rotated
   constructor(data, places, spatial) {
     this.spatial = spatial;
     this.planar = data.dimension === 2;
@@ -25,7 +25,7 @@ export class Camera {
     this.extent = this.spatial ? this.seenExtent(places, points.length, joints, figures) : this.box[1].map((high, k) => Math.max(high - this.box[0][k], this.size * 0.02));
   }
 
-  // keeps its place where positions get another origin
+  // keeps the view when the origin of positions changes
   follow(before, after) {
     this.box = this.box.map((corner) => corner.map((x, k) => x + (before[k] ?? 0) - (after[k] ?? 0)));
   }
@@ -37,7 +37,7 @@ export class Camera {
     this.shift = [0, 0];
   }
 
-  // turns to one of the usual views
+  // rotates to one of the standard views
   turnTo(view) {
     const front = this.planar ? 0 : -Math.PI / 2;
     const [yaw, pitch] = { front: [front, 0], side: [front + Math.PI / 2, 0], top: [front, Math.PI / 2], isometric: [front + Math.PI / 4, Math.atan(Math.SQRT1_2)] }[view];
@@ -78,13 +78,13 @@ export class Camera {
     return low.map((x, row) => Math.max(high[row] - x, this.size * 0.05));
   }
 
-  // where a post from a place stands on the floor
+  // floor position below a position
   footOf(place) {
     const k = this.axes[2], below = this.signs[2] > 0 ? this.box[0][k] - 0.04 * this.size : this.box[1][k] + 0.04 * this.size;
     return Object.assign([...place], { [k]: below });
   }
 
-  // metres to the right, upwards and towards the eye, in perspective
+  // metres to the right, upwards and towards the eye, with perspective
   seen(place) {
     const v = this.axes.map((k, row) => this.signs[row] * ((place[k] ?? 0) - this.middle[k]));
     const along = (d) => d[0] * v[0] + d[1] * v[1] + d[2] * v[2];
@@ -93,7 +93,7 @@ export class Camera {
     return [along(this.right) * near, along(this.upright) * near, depth];
   }
 
-  // pixels a metre
+  // pixels per metre
   get scale() {
     const [wide, high] = this.extent || [1, 1];
     return this.zoom * Math.min((this.width * 0.8) / wide, (this.height * (this.spatial ? 0.76 : 0.72)) / high);
@@ -109,7 +109,7 @@ export class Camera {
     this.factor = this.scale;
   }
 
-  // x and y in pixels, depth in metres (nearer is larger) of a place
+  // x and y in pixels, depth in metres (larger is nearer) of a position
   project(place) {
     const c = this.middle;
     if (!this.spatial) {
@@ -168,7 +168,7 @@ export class Camera {
   }
 }
 
-// largest 1, 2 or 5 times a power of ten that is not above
+// largest 1, 2 or 5 times a power of ten that is not larger than a number
 export function niceLength(length) {
   const power = 10 ** Math.floor(Math.log10(length));
   const digit = length / power;

@@ -1,4 +1,4 @@
-// Shapes on the canvas, in pixels: bodies, beams, springs, dampers, joints, arrows, grids. Each takes a pen (a 2D context) and places.
+// Shapes on the canvas, in pixels: bodies, beams, springs, dampers, joints, arrows, grids. Each takes a pen (a 2D context) and positions.
 
 // a colour for a light background, or a lighter one for a dark background
 export function tone(colour) {
@@ -91,7 +91,7 @@ export function drawBeam(pen, places, colour, width) {
   pen.stroke();
 }
 
-// a point between two others: share of the distance along it, pixels across it
+// a point between two others, at a fraction of their distance and an offset in pixels across it
 export function between(from, to) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.hypot(dx, dy) || 1;

@@ -1,18 +1,18 @@
-// One passage of the motion as a film, by the browser's own recorder.
+// One run through the motion as a film, by the browser's own recorder.
 
 import { short } from "./animation.js";
 import { download, paint } from "./pictures.js";
 import { element } from "./player.js";
 
-// H.264, of a level that has room for large screens, plays almost everywhere
+// H.264 plays almost everywhere; a level that supports large screens
 const FILM_TYPES = ["video/mp4;codecs=avc1.640033", "video/mp4;codecs=avc1.42E033", "video/mp4;codecs=avc1", "video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
-const LONGEST_FILM = 20; // s: a longer passage is shown faster
-const LAST_PICTURE = 0.2; // s for which the end stays
-const LATE = 1; // s: a recorder that is stopped drops what it has not compressed yet; without a GPU, it was 0.5 s late
+const LONGEST_FILM = 20; // s: a longer motion is shown faster
+const LAST_PICTURE = 0.2; // s for which the last picture is shown
+const LATE = 1; // s: a recorder that is stopped drops frames that it has not compressed yet; without a GPU, it was 0.5 s late
 const FILM_BITS = 8e6; // per second: lines stay sharp on a screen of two million pixels
 
 class Film {
-  // begins at once; `progress` gets the completed share, `finish` the film, or null and the reason
+  // starts immediately; `progress` gets the completed fraction, `finish` the film, or null and the reason
   constructor(player, type, progress, finish) {
     const { animation: { canvas, duration }, time, playing, plots, onChange } = player, even = (pixels) => pixels - (pixels % 2); // as H.264 needs
     Object.assign(this, { player, duration, before: { time, playing, plots, onChange }, progress, finish, chunks: [], problem: "the browser stopped recording", begin: 0 });
@@ -31,7 +31,7 @@ class Film {
     this.next();
   }
 
-  // a picture is taken in the screen frame in which the player has drawn it: WebGL forgets it afterwards
+  // a picture is taken in the screen frame in which the player has drawn it: WebGL discards it afterwards
   next() {
     requestAnimationFrame((now) => {
       const { player, duration, recorder, rate, before } = this;
@@ -52,7 +52,7 @@ class Film {
     });
   }
 
-  // leaves the player as it was, unless somebody else has set it since
+  // restores the state of the player, unless it has been changed meanwhile
   end(problem, restore = true) {
     if (this.ended) return;
     const { player, recorder, before } = this;
@@ -71,13 +71,13 @@ class Film {
   }
 }
 
-// the first kind that this browser can record
+// the first format that this browser can record
 function filmType() {
   const able = window.MediaRecorder && HTMLCanvasElement.prototype.captureStream;
   return able ? FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined;
 }
 
-// `file`: name without its ending
+// `file`: name without the extension
 export function connectFilm(player, file) {
   const button = element("save-film"), note = element("film-note"), label = button.textContent, type = filmType();
   let film = null;

@@ -46,7 +46,7 @@ export const flat = {
       pen.lineWidth = 1.8;
       if (kind === "wheel") {
         const [a, b] = seen[point], r = radius * camera.factor, at = (share) => [a + share * r * x[0], b - share * r * x[1]];
-        line(pen, [at(0.75), at(1)]); // a mark that shows how it turns
+        line(pen, [at(0.75), at(1)]); // a mark that shows the rotation
         pen.stroke();
         pen.beginPath();
         pen.arc(a, b, r, 0, 2 * Math.PI);

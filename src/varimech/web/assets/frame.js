@@ -1,6 +1,6 @@
-// A page in a frame of a notebook: how it is reached from there.
+// A page in a frame of a notebook: its connection to the notebook.
 
-// `open` is called with the port over which messages come and go, once the notebook has sent it
+// `open` is called with the message port, once the notebook has sent it
 export function framed(open) {
   window.addEventListener("message", ({ source, data, ports }) => {
     if (source === window.parent && data === "varimech" && ports.length) open(ports[0]);

@@ -18,11 +18,11 @@ export function compile(gl, vertex, fragment) {
   return { program, uniforms };
 }
 
-// numbers of an instance: from (3), along (3), side (3), radius, colour (3), share of colour that light does not change
+// numbers of an instance: from (3), along (3), side (3), radius, colour (3), fraction of the colour that is independent of light
 export const INSTANCE = 14;
 const VERTEX_PLACES = [4, 3], INSTANCE_PLACES = [3, 3, 4, 4];
 
-// Instances of one mesh. Vertices are (x, y, z, w, normal): x, y and w in radii, z as a share of the length of `along`.
+// Instances of one mesh. Vertices are (x, y, z, w, normal): x, y and w in radii, z as a fraction of the length of `along`.
 export class Batch {
   constructor(gl, { vertices, indices }) {
     Object.assign(this, { gl, size: indices.length, count: 0, numbers: new Float32Array(INSTANCE * 16) });
@@ -51,7 +51,7 @@ export class Batch {
     this.count = 0;
   }
 
-  // from (x, y, z) along (a, b, c); (s, t, u) shows where the mesh has its x axis, zero for any direction
+  // from (x, y, z) along (a, b, c); (s, t, u) is the direction of the x axis of the mesh, zero for an arbitrary one
   add(x, y, z, a, b, c, s, t, u, radius, colour, plain = 0) {
     let k = INSTANCE * this.count++, { numbers } = this;
     if (k === numbers.length) {
@@ -89,7 +89,7 @@ export class Batch {
   }
 }
 
-// a depth texture that compares, and the frame buffer that writes it
+// a depth texture with comparison, and the frame buffer that writes it
 export function shadowMap(gl, size) {
   const texture = gl.createTexture(), frame = gl.createFramebuffer();
   gl.bindTexture(gl.TEXTURE_2D, texture);

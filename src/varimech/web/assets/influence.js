@@ -2,7 +2,7 @@
 
 import { element } from "./player.js";
 
-// `tolerances`: whether bands can show them, ± `sigmas` standard deviations; `bands`: whether plots have derivatives
+// `tolerances`: whether bands can show tolerances, ± `sigmas` standard deviations; `bands`: whether plots have derivatives
 export function connectInfluence(player, { tolerances = false, sigmas = 3, bands = true }) {
   const { animation, plots } = player, { influence, parameters } = animation, choice = element("parameter");
   element("sensitivity").hidden = !animation.derivatives.length;

@@ -28,7 +28,7 @@ export const joints = {
     return [to[0] - from[0], to[1] - from[1]];
   },
 
-  // short stretch of the axis of a spatial hinge on both sides
+  // short segment of the axis of a spatial hinge on both sides
   drawAxle(joint, [x, y]) {
     const { pen, ink } = this, [dx, dy] = this.along(joint, 0.045 * this.camera.size);
     pen.strokeStyle = ink.ink;

@@ -7,7 +7,7 @@ const FORCES = { reactions: { ink: "bad", name: "joints" }, acting: { ink: "good
 
 const LOW = [0.13, 0.4, 0.67], MIDDLE = [0.87, 0.87, 0.85], HIGH = [0.7, 0.09, 0.17]; // blue, grey and red, also for colour-blind readers
 
-// colour of a moment, from −1 to 1 times the largest
+// colour of a moment relative to the largest, from −1 to 1
 export function momentColour(share) {
   const to = share < 0 ? LOW : HIGH, s = Math.min(1, Math.abs(share)) ** 0.7;
   return MIDDLE.map((x, k) => x + s * (to[k] - x));
@@ -21,21 +21,21 @@ export function engineering(number, unit) {
 
 // methods of an animation
 export const loads = {
-  // moment at a place of a beam, counted in nodes from its beginning, by the largest of the run
+  // moment at a position on a beam, in nodes from its first end, relative to the largest of the run
   momentAt(name, node) {
     const { nodes, largest } = this.data.bending, names = Object.keys(nodes), count = nodes[name];
     const first = names.slice(0, names.indexOf(name)).reduce((sum, other) => sum + nodes[other], 0), M = this.moments;
-    const place = node - 1, k = Math.max(0, Math.min(count - 2, Math.floor(place))); // nodes at the ends have no moment of their own
+    const place = node - 1, k = Math.max(0, Math.min(count - 2, Math.floor(place))); // the end nodes have no moment of their own
     const [a, b] = [M[first + k], M[first + Math.min(k + 1, count - 1)]];
     return (a + (place - k) * (b - a)) / (largest || 1);
   },
 
-  // kinds of forces that are shown, and known of this motion
+  // kinds of forces that are switched on and available for this motion
   shownForces() {
     return Object.keys(FORCES).filter((kind) => this.options[kind] && this.data[kind]);
   },
 
-  // length of arrows (m/N): usual forces of the run are at most a fifth of the mechanism, those of both kinds to one scale
+  // length of arrows (m/N): usual forces of the run are at most a fifth of the mechanism; both kinds have the same scale
   forceScale() {
     return (0.2 * this.camera.size) / (Math.max(...this.shownForces().map((kind) => this.data[kind].scale)) || 1);
   },
@@ -59,7 +59,7 @@ export const loads = {
     return texts.join(". ");
   },
 
-  // a force of a round value as long as its arrow in the middle of the view
+  // the scale: a force of a round value, and the length of its arrow in the middle of the view
   drawForceScale(scale, colour) {
     const { pen, camera, ink } = this, force = niceLength((0.15 * camera.size) / scale), wide = force * scale * camera.factor, [x, y] = [camera.spatial ? 104 : 18, camera.height - 24];
     drawArrow(pen, [x, y], [x + wide, y], colour);

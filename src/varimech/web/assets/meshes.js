@@ -1,4 +1,4 @@
-// Meshes of the solid view. A vertex is (x, y, z, w, normal): x, y and w in radii, z as a share of the length of an instance.
+// Meshes of the solid view. A vertex is (x, y, z, w, normal): x, y and w in radii, z as a fraction of the length of an instance.
 
 const AROUND = 20;
 
@@ -6,7 +6,7 @@ function mesh(vertices, indices) {
   return { vertices: new Float32Array(vertices), indices: new Uint32Array(indices) };
 }
 
-// surface swept by rings of equal size, lists of vertices; those of a ring follow each other anticlockwise around the way of the rings
+// surface swept by rings of equal size, given as lists of vertices in anticlockwise order about the sweep direction
 function swept(rings) {
   const n = rings[0].length, indices = [];
   for (let k = 0; k + 1 < rings.length; k++) for (let i = 0; i < n; i++) {
@@ -25,7 +25,7 @@ function circle(n, radius, z, w, [outwards, upwards]) {
   });
 }
 
-// a cylinder with round ends beyond its length
+// a cylinder with round ends that extend beyond its length
 export function capsule(n = AROUND, steps = 5) {
   const rings = [];
   for (const [end, from] of [[0, -Math.PI / 2], [1, 0]]) for (let k = 0; k <= steps; k++) {
@@ -35,7 +35,7 @@ export function capsule(n = AROUND, steps = 5) {
   return swept(rings);
 }
 
-// with flat ends, whose edges are slightly chamfered
+// a cylinder with flat ends, whose edges are slightly chamfered
 export function cylinder(n = 28, chamfer = 0.12) {
   const slant = Math.SQRT1_2;
   return swept([
@@ -45,7 +45,7 @@ export function cylinder(n = 28, chamfer = 0.12) {
   ]);
 }
 
-// open at both ends, with few sides: paths
+// a cylinder with open ends and few sides, for paths
 export const thread = () => swept([circle(6, 1, 0, 0, [1, 0]), circle(6, 1, 1, 0, [1, 0])]);
 
 export function cone(n = AROUND) {
@@ -87,7 +87,7 @@ const unit = ([x, y]) => {
 };
 
 // A closed outline (anticlockwise, in radii) as a plate from z = low to z = high, with chamfered edges. The middle of the
-// outline has to see all of it, or `faces` (triples of corners) cover it. Sides of corners that turn by less than 30° are smooth.
+// outline must be visible from all of it, or `faces` (triples of corners) cover it. Sides of corners that turn by less than 30° are smooth.
 export function prism(outline, low, high, chamfer = 0, faces = null) {
   const n = outline.length, vertices = [], indices = [], smooth = Math.cos(Math.PI / 6);
   const sides = outline.map(([x, y], k) => unit([outline[(k + 1) % n][1] - y, x - outline[(k + 1) % n][0]]));
@@ -137,7 +137,7 @@ export function flatLink(thin = 0.42, chamfer = 0.1, steps = 9) {
   return swept(rings);
 }
 
-// the outline around points in a plane, at a distance from all of them
+// the convex outline around points of a plane, at a distance from all of them
 export function roundedHull(corners, distance) {
   const n = corners.length, outline = [];
   corners.forEach((corner, k) => {
@@ -169,7 +169,7 @@ export function rack(half, pitch, gap, low, high) {
   return joined([bar, ...teeth.map((x) => prism([[x - 0.36 * pitch, -deep], [x + 0.36 * pitch, -deep], [x + 0.15 * pitch, 0.8 * deep], [x - 0.15 * pitch, 0.8 * deep]], low, high))]);
 }
 
-// a ring whose inner outline is given (in radii), as a plate of its length; its outer one is a circle
+// a ring with a given inner outline (in radii), as a plate of its length; its outer outline is a circle
 export function ringOf(inner) {
   const outer = inner.map(([x, y]) => [(1.2 * x) / Math.hypot(x, y), (1.2 * y) / Math.hypot(x, y)]);
   const loop = (outline, z, normal) => outline.map(([x, y]) => [x, y, z, 0, ...normal(x, y)]), flatTo = (up) => () => [0, 0, up];

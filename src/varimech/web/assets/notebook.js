@@ -1,6 +1,6 @@
-// A page in a notebook, for anywidget: in a frame of its own, where neither styles nor names meet those of the notebook, and which cannot reach it but by messages.
+// A page in a notebook, for anywidget: in a separate frame, isolated from the styles and names of the notebook, which it reaches by messages only.
 
-const HIGHEST = 900; // pixels of a frame: what is longer is scrolled within it
+const HIGHEST = 900; // largest height of a frame (pixels): longer content scrolls within it
 const SHARED = ["time", "playing"]; // traits that a page sets and follows, if its widget has them
 
 function render({ model, el }) {
@@ -25,7 +25,7 @@ function render({ model, el }) {
   const changes = shared.map((key) => [`change:${key}`, () => state([key])]);
   model.on("msg:custom", passed);
   for (const [change, act] of changes) model.on(change, act);
-  frame.onload = () => { // again whenever the notebook moves it to another place
+  frame.onload = () => { // again whenever the notebook moves the frame
     const channel = new MessageChannel();
     port?.close();
     port = channel.port1;

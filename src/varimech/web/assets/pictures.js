@@ -1,4 +1,4 @@
-// The view as a file, and files as downloads.
+// Export of the view, and downloads of files.
 
 import { SvgPen } from "./svg_pen.js";
 
@@ -8,20 +8,20 @@ export function download(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// a file name made of a title
+// a file name from a title
 export function fileName(title, otherwise) {
   return title.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^-+|-+$/g, "") || otherwise;
 }
 
-// what is seen now, as a canvas
+// the present view, as a canvas
 export function pictureOf(animation) {
   const { width, height } = animation.canvas, picture = Object.assign(document.createElement("canvas"), { width, height });
-  animation.draw(); // WebGL forgets a picture once it is shown
+  animation.draw(); // WebGL discards a picture once it is shown
   paint(animation, picture.getContext("2d"));
   return picture;
 }
 
-// what has just been drawn, with the colour of the page behind it
+// the last drawing, on the background colour of the page
 export function paint({ canvas, solid, ink }, pen) {
   pen.fillStyle = ink.stage;
   pen.fillRect(0, 0, pen.canvas.width, pen.canvas.height);
@@ -29,7 +29,7 @@ export function paint({ canvas, solid, ink }, pen) {
   pen.drawImage(canvas, 0, 0);
 }
 
-// the drawing in lines as SVG
+// the line drawing as SVG
 export function svgOf(animation) {
   const { pen, camera, ink } = animation, svg = new SvgPen(camera.width, camera.height, ink.stage, pen);
   animation.pen = svg;

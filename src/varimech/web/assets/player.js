@@ -6,7 +6,7 @@ export class Player {
   constructor(animation, plots) {
     Object.assign(this, { animation, plots, playing: false, loop: true, wanted: false, onChange: null });
     const speeds = [...element("speed").options].map((option) => Number(option.value));
-    this.speed = animation.duration < 2 ? Math.max(speeds[0], ...speeds.filter((s) => s < 1 && animation.duration / s >= 3)) : 1; // slow enough to be seen
+    this.speed = animation.duration < 2 ? Math.max(speeds[0], ...speeds.filter((s) => s < 1 && animation.duration / s >= 3)) : 1; // slow enough to be visible
     element("speed").value = this.speed;
     this.digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(animation.duration || 1))));
     element("scrub").max = animation.duration;
@@ -66,7 +66,7 @@ export class Player {
   }
 }
 
-// what can be shown of a motion; a studio knows forces a moment later, and keeps what it offered
+// overlays that are available for a motion; a studio receives forces a moment later, and keeps the earlier choices
 export function showChoices({ data, before }) {
   for (const kind of ["reactions", "acting"]) if (data[kind] !== undefined) element(`${kind}-choice`).hidden = !data[kind];
   element("before-choice").hidden = !before;

@@ -1,18 +1,18 @@
-// One plot in an element of the page: sharp at any resolution, drawn when it is in view, at most once in each screen frame.
+// One plot in an element of the page: sharp at any resolution, drawn when it is visible, at most once in each screen frame.
 
 import { tone } from "./drawing.js";
 import { BarView } from "./plot_bars.js";
 import { CurveView } from "./plot_curves.js";
 import { connectPlot } from "./plot_pointer.js";
 
-const PRINTED = 3; // pixels of a printed plot for each pixel of the screen: 288 an inch
+const PRINTED = 3; // resolution of a printed plot relative to the screen: 288 pixels an inch
 
 function addTo(parent, name, className) {
   return parent.appendChild(Object.assign(document.createElement(name), { className }));
 }
 
 export class Plot {
-  // `onTime` is called with the time that a reader clicks, `onHover` with what a read-out shows: {x, points: [{curve, index, x, y}]}, or null
+  // `onTime` is called with the time of a click, `onHover` with the content of the read-out: {x, points: [{curve, index, x, y}]}, or null
   constructor(area, spec, { onTime = null, onHover = null } = {}) {
     Object.assign(this, { area, onTime, onHover, time: 0, band: null, zoom: null, found: null, selection: null, hidden: new Set() });
     Object.assign(this, { size: null, inView: false, stale: true, wanted: false, ratio: 0 });
@@ -40,7 +40,7 @@ export class Plot {
     this.spec = spec;
     this.view = spec.kind === "bars" ? new BarView(spec) : new CurveView(spec);
     this.view.setBand(this.band);
-    if (this.found) this.hover(null); // it is of the data before
+    if (this.found) this.hover(null); // it refers to the previous data
     this.showLegend();
     this.redraw();
   }
@@ -74,7 +74,7 @@ export class Plot {
     this.redraw();
   }
 
-  // on paper there are more pixels
+  // paper has a higher resolution
   print(on) {
     this.ratio = on ? PRINTED : 0;
     this.theme();
@@ -107,7 +107,7 @@ export class Plot {
     const [width, height] = [this.size.width, this.size.height].map((length) => Math.round(length * ratio));
     if (canvas.width !== width || canvas.height !== height) {
       Object.assign(canvas, { width, height });
-      Object.assign(canvas.style, { width: `${this.size.width}px`, height: `${this.size.height}px` }); // not stretched by parts of a pixel
+      Object.assign(canvas.style, { width: `${this.size.width}px`, height: `${this.size.height}px` }); // avoids scaling by fractions of a pixel
     }
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -121,7 +121,7 @@ export class Plot {
     Object.assign(this.cursor.style, { transform: `translateX(${at}px)`, top: `${y.to}px`, height: `${y.from - y.to}px`, display: inside ? "block" : "none" });
   }
 
-  // show what is at a place, or nothing; `selection` is a range in pixels that is being dragged
+  // show the read-out at a position, or none; `selection` is a range in pixels that is being dragged
   hover(found, selection = null) {
     this.found = found;
     this.selection = selection;
@@ -143,7 +143,7 @@ export class Plot {
     this.showCard(view.readout(found));
   }
 
-  // beside the place that it describes, where there is more space, and within the plot
+  // beside the position that it describes, on the side with more space, and within the plot
   showCard({ head, rows }) {
     const { card, found, view, size } = this;
     card.replaceChildren();
@@ -158,7 +158,7 @@ export class Plot {
     Object.assign(card.style, { left: `${Math.max(0, Math.min(size.width - width, left))}px`, top: found.row === undefined ? "12px" : `${view.y.to + (found.row + 1) * view.height}px` });
   }
 
-  // a button for each curve, which switches it on and off
+  // a button for each curve, to switch it on and off
   showLegend() {
     const entries = this.view.legend(), key = JSON.stringify(entries);
     if (key === this.legendKey) return;

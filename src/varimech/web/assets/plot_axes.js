@@ -1,9 +1,9 @@
-// Axes of plots: from numbers to pixels and back, ticks at round numbers, grid and labels.
+// Axes of plots: conversion of numbers to pixels and back, ticks at round numbers, grid and labels.
 
 import { engineeringUnit, fixed, readable, superscript } from "./plot_units.js";
 
 export const PLOT_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
-const FINEST = 1e-9; // ranges below this share of their numbers are widened: beyond it ticks have too many digits
+const FINEST = 1e-9; // smallest range relative to its numbers; smaller ranges are widened, because ticks would have too many digits
 
 export class PlotAxis {
   constructor({ label = "", unit = "", log = false }) {
@@ -47,7 +47,7 @@ export class PlotAxis {
     return this.log ? 10 ** inner : inner;
   }
 
-  // a number as a read-out shows it, without its unit: as fine as can be seen
+  // a number for the read-out, without its unit, with the digits that the plot resolves
   text(number) {
     if (this.log || !Number.isFinite(number)) return readable(number);
     const finest = (this.high - this.low) / this.factor / 1e4;
@@ -76,14 +76,14 @@ export function niceStep(span, count) {
   return power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
 }
 
-// place the axes in a box; returns their ticks. `left` is the space of names, if there are any beside the vertical axis
+// place the axes in a box; returns their ticks. `left` is the space for names beside the vertical axis, if any
 export function placeAxes(pen, { width, height }, x, y, left = null) {
   pen.font = PLOT_FONT;
   const top = 8, bottom = height - (x.title ? 40 : 24);
   y.setPixels(bottom, top);
   const yTicks = left === null ? y.ticks(Math.max(2, Math.floor((bottom - top) / 44))) : [];
   const widest = Math.max(0, ...yTicks.map(({ text }) => pen.measureText(text).width));
-  x.setPixels(left ?? Math.max(52, 8 * Math.ceil((widest + 32) / 8)), width - 16); // in steps, so that it stays while data change
+  x.setPixels(left ?? Math.max(52, 8 * Math.ceil((widest + 32) / 8)), width - 16); // in steps, so that it does not move while data change
   return { xTicks: x.ticks(Math.max(2, Math.floor((x.to - x.from) / 76))), yTicks };
 }
 
@@ -120,7 +120,7 @@ export function drawAxisTexts(pen, look, x, y, { xTicks, yTicks }, height) {
   pen.restore();
 }
 
-// a text cut to a width in pixels
+// a text truncated to a width in pixels
 export function shortened(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
   let cut = text;

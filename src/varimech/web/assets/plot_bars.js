@@ -6,7 +6,7 @@ import { PlotRange, plotNumbers } from "./plot_data.js";
 import { drawPlotLine } from "./plot_marks.js";
 import { readable } from "./plot_units.js";
 
-const FILLED = 0.64; // share of its row that a group of bars takes
+const FILLED = 0.64; // fraction of its row that a group of bars fills
 
 export class BarView {
   constructor(spec) {

@@ -1,12 +1,12 @@
-// A plot of curves over a common axis, or of a histogram: ranges, drawing, and what is near a place.
+// A plot of curves over a common axis, or of a histogram: ranges, drawing, and the points nearest to a position.
 
 import { tone } from "./drawing.js";
 import { PlotAxis, drawAxisTexts, drawPlotGrid, placeAxes } from "./plot_axes.js";
 import { PlotRange, chosenBand, nearestIndex, plotCurves, plotNumbers } from "./plot_data.js";
 import { drawBeyond, drawHistogram, drawLimits, drawPlaces, drawPlotBand, drawPlotCurve, drawPlotLine } from "./plot_marks.js";
 
-const NEAR = 8; // pixels within which a marker belongs to a read-out
-const FAR = 3; // a limit is brought into view if the range grows by less than this factor
+const NEAR = 8; // distance (pixels) within which a marker belongs to the read-out
+const FAR = 3; // a limit is included if the range grows by less than this factor
 
 export class CurveView {
   constructor(spec) {
@@ -17,7 +17,7 @@ export class CurveView {
     this.y = new PlotAxis(spec.y);
   }
 
-  // curves that have not been switched off
+  // curves that are switched on
   shown(hidden) {
     return this.curves.filter(({ name }) => !hidden.has(name));
   }
@@ -61,7 +61,7 @@ export class CurveView {
     drawAxisTexts(pen, look, x, y, ticks, size.height);
     pen.save();
     pen.beginPath();
-    pen.rect(x.from - 4, y.to - 4, x.to - x.from + 8, y.from - y.to + 8); // markers at the ends are whole
+    pen.rect(x.from - 4, y.to - 4, x.to - x.from + 8, y.from - y.to + 8); // markers at the ends are not clipped
     pen.clip();
     if (spec.until !== undefined && spec.until !== null) drawBeyond(pen, x, y, spec.until, look.soft);
     drawPlaces(pen, x, y, spec.marks || [], look.soft);
@@ -72,7 +72,7 @@ export class CurveView {
     pen.restore();
   }
 
-  // what is nearest to a place in pixels: {x, points: [{curve, index, x, y}]}, or {x, bin}; null if there is nothing
+  // the points nearest to a position in pixels: {x, points: [{curve, index, x, y}]}, or {x, bin}; null if there are none
   at(px, py, hidden) {
     const { x, y } = this, shown = this.shown(hidden), number = x.number(px);
     if (this.histogram) {
@@ -91,7 +91,7 @@ export class CurveView {
     return best && this.around(best.curve, best.index, shown);
   }
 
-  // a point, and those of the other curves at the same place
+  // a point, and the points of the other curves at the same x
   around(main, index, shown) {
     const place = main.x[index];
     if (this.spec.nearest === "point") return { x: place, points: [{ curve: main, index, x: place, y: main.y[index] }] };
@@ -104,7 +104,7 @@ export class CurveView {
     return { x: place, points };
   }
 
-  // the point so many steps further, from the end on that side if there is none yet
+  // the point a number of steps further; the first or last point if there is none yet
   step(found, steps, hidden) {
     const shown = this.shown(hidden), { histogram: bars } = this;
     if (bars) {
@@ -167,7 +167,7 @@ function within(x, place) {
   return place >= Math.min(...ends) && place <= Math.max(...ends);
 }
 
-// the value at a place beside the point k
+// the value at a position next to the point k
 function interpolated({ x, y }, k, place) {
   const next = x[k] === place ? k : k > 0 && (place - x[k]) * (x[k - 1] - x[k]) > 0 ? k - 1 : Math.min(k + 1, x.length - 1);
   return next === k || x[next] === x[k] ? y[k] : y[k] + ((place - x[k]) / (x[next] - x[k])) * (y[next] - y[k]);

@@ -1,14 +1,14 @@
-// Data of plots: arrays from base64 or as they are, ranges, bands, the points nearest to a place.
+// Data of plots: arrays from base64 or typed arrays, ranges, bands, the points nearest to a position.
 
 import { decode } from "./tracks.js";
 
-// typed arrays (studio) as they are, texts {f8} or {f4} (reports) decoded
+// typed arrays (studio) are returned unchanged, texts {f8} or {f4} (reports) decoded
 export function plotNumbers(given) {
   if (!given || given.length !== undefined) return given;
   return given.f8 === undefined ? decode(given.f4) : new Float64Array(decode(given.f8).buffer);
 }
 
-// curves with arrays; a curve whose x is a number shares the places of the curve of that index
+// curves with arrays; a curve whose x is a number shares the x values of the curve of that index
 export function plotCurves(given) {
   const curves = [];
   for (const curve of given || []) {
@@ -38,7 +38,7 @@ export function chosenBand(curve, band) {
   return { lower, upper };
 }
 
-// smallest and largest number of arrays, at places within [from, to]; on logarithmic axes only positive numbers
+// smallest and largest number of arrays for x within [from, to]; on logarithmic axes only positive numbers
 export class PlotRange {
   constructor(log) {
     Object.assign(this, { log, low: Infinity, high: -Infinity });

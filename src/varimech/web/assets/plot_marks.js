@@ -1,4 +1,4 @@
-// What is drawn between the axes: curves, bands, error bars, markers, bars of a histogram, limits and marks.
+// Content between the axes: curves, bands, error bars, markers, bars of a histogram, limits and marks.
 
 export const PLOT_DASHES = { solid: [], dash: [7, 4], dot: [2, 3], dashdot: [7, 3, 2, 3], longdash: [12, 4] };
 
@@ -65,7 +65,7 @@ export function drawPlotBand(pen, x, y, xs, { lower, upper }, colour) {
   pen.globalAlpha = 1;
 }
 
-// a bound that a logarithmic axis cannot show lies at its end
+// a bound that a logarithmic axis cannot show is drawn at its end
 function bounded(y, number) {
   const pixel = y.pixel(number);
   return Number.isNaN(pixel) || pixel === Infinity ? y.from : pixel;
@@ -104,7 +104,7 @@ export function drawPlotLine(pen, from, to, colour, width) {
   pen.stroke();
 }
 
-// what lies beyond the range of validity
+// the region beyond the range of validity
 export function drawBeyond(pen, x, y, until, colour) {
   const from = Math.max(x.from, x.pixel(until));
   pen.fillStyle = colour;

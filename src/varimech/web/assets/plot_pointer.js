@@ -1,6 +1,6 @@
 // Mouse, fingers and keys on a plot: read-out, zoom along the horizontal axis, and the time of the animation.
 
-const STILL = 4; // pixels that a click may move
+const STILL = 4; // movement (pixels) up to which a press is a click
 
 export function connectPlot(plot) {
   const { box, area } = plot;

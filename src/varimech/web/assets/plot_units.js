@@ -20,13 +20,13 @@ export function engineeringUnit(largest, unit) {
   return { factor, unit: `10${superscript(exponent)} ${unit}`.trim() };
 }
 
-// a number with so many digits after the point; with a true minus, and no negative zero
+// a number with a given number of decimals; with a true minus, and no negative zero
 export function fixed(number, decimals) {
   const text = number.toFixed(Math.max(0, Math.min(15, decimals)));
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
-// a number with so many significant digits, large and small ones with a power of ten
+// a number with a given number of significant digits, large and small ones with a power of ten
 export function readable(number, digits = 4) {
   if (!Number.isFinite(number)) return Number.isNaN(number) ? "–" : number > 0 ? "∞" : "−∞";
   const [mantissa, exponent] = String(Number(number.toPrecision(digits))).split("e");

@@ -9,7 +9,7 @@ import { connectViewMenu } from "./view_menu.js";
 
 const report = JSON.parse(document.getElementById("report-data").textContent);
 
-// everything is unfolded on paper, in light colours, and drawn for its width
+// on paper everything is unfolded, in light colours, and drawn for its width
 function connectPrinting(plots, animation) {
   let folded = [];
   const print = (on) => {

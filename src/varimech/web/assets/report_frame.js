@@ -1,4 +1,4 @@
-// A report in a frame of a notebook: as high as what it shows, and with a time that the notebook sets and follows.
+// A report in a frame of a notebook: it adapts its height to the content, and shares its time with the notebook.
 
 import { framed } from "./frame.js";
 import { opened } from "./report.js";
@@ -9,7 +9,7 @@ framed((port) => {
     Object.assign(told, set);
     port.postMessage({ set });
   };
-  // a time that runs is not told: a busy notebook would get thousands of messages
+  // while the motion plays, its time is not sent: a busy notebook would get thousands of messages
   const follow = () => {
     if (player.playing !== told.playing) tell({ playing: player.playing });
     if (!player.playing && player.time !== told.time) tell({ time: player.time });

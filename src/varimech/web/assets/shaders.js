@@ -1,4 +1,4 @@
-// Shaders of the solid view: bodies in light and shadow, their depth as the light sees it, and the floor.
+// Shaders of the solid view: bodies in light and shadow, the depth map of the light, and the floor.
 
 const PLACED = `#version 300 es
 layout(location = 0) in vec4 corner;
@@ -8,7 +8,7 @@ layout(location = 3) in vec3 along;
 layout(location = 4) in vec4 sideRadius;
 layout(location = 5) in vec4 colour;
 
-// frame of an instance: its third axis is along, its first one as near to side as possible
+// frame of an instance: its third axis is along, its first one as close to side as possible
 mat3 frameOf() {
   float length_ = length(along);
   vec3 z = length_ > 0.0 ? along / length_ : vec3(0.0, 0.0, 1.0);
@@ -65,7 +65,7 @@ void main() {
 const SHADOWED = `
 uniform highp sampler2DShadow shadow;
 
-// share of the light that arrives, averaged over (2 reach + 1)² places
+// fraction of the light that arrives, averaged over (2 reach + 1)² positions
 float lightAt(vec3 at, float bias, float spacing, int reach) {
   if (any(lessThan(at, vec3(0.0))) || any(greaterThan(at, vec3(1.0)))) return 1.0;
   float sum = 0.0;
@@ -94,13 +94,13 @@ ${SHADOWED}
 void main() {
   if (dot(section, vec4(place, 1.0)) > 0.0) discard;
   vec3 base = pow(mix(tint.rgb, plain.rgb, plain.a), vec3(2.2));
-  if (!gl_FrontFacing && section.xyz != vec3(0.0)) { // the inside of what is cut
+  if (!gl_FrontFacing && section.xyz != vec3(0.0)) { // the inside of a body that the section cuts
     seen = vec4(pow(base * 0.45, vec3(1.0 / 2.2)), 1.0) * opacity;
     return;
   }
   vec3 n = normalize(gl_FrontFacing ? normal : -normal);
   float key = max(dot(n, toLight), 0.0);
-  // interpolated between nine places as smooth as 25, which take twice as long without a GPU
+  // interpolation between nine positions is as smooth as 25 positions, which take twice as long without a GPU
   float arrives = key > 0.0 ? lightAt(lit, 0.0015 + 0.004 * (1.0 - key), 1.8 * texel, 1) : 0.0;
   float sky = 0.5 + 0.5 * dot(n, up), front = max(dot(n, towards), 0.0);
   vec3 colour = base * (0.17 + 0.26 * sky + 0.2 * front + 0.72 * key * arrives);
@@ -129,7 +129,7 @@ void main() {
 }
 `;
 
-// a grid that fades towards the edge, darker where there is shadow
+// a grid that fades towards the edge, darker in shadow
 export const FLOOR_FRAGMENT = `#version 300 es
 precision highp float;
 in vec2 across;

@@ -1,4 +1,4 @@
-// The mechanism as solid bodies, drawn by WebGL behind the canvas that has names and arrows.
+// The mechanism as solid bodies, drawn by WebGL behind the canvas with names and arrows.
 
 import { Batch, compile, shadowMap } from "./gl.js";
 import { momentColour } from "./loads.js";
@@ -10,7 +10,7 @@ import { jointPart } from "./solid_joints.js";
 import { Kit, cross, dot, rgb, unitOf } from "./solid_kit.js";
 
 const SHADOW_SIZE = 1024; // texels of the shadow map: an edge is blurred over about a hundredth of the mechanism
-const MOST_PIECES = 400; // of a path
+const MOST_PIECES = 400; // largest number of pieces of a path
 
 export class SolidView {
   // a view behind a canvas; null without WebGL 2. `onLost` is called if the browser takes it away
@@ -55,7 +55,7 @@ export class SolidView {
     this.setPaths(animation);
   }
 
-  // what parts need to know of the present time, beside places
+  // data of the present time that parts need in addition to positions
   follow(animation) {
     const { kit } = this, { oriented, data } = animation, axis = (k) => [...animation.place(oriented, k), 0].slice(0, 3);
     kit.size = this.size;
@@ -64,7 +64,7 @@ export class SolidView {
     kit.tint = (shape, node) => data.bending && momentColour(animation.momentAt(shape.name, node));
   }
 
-  // the floor below the motion, or the wall behind a planar mechanism; and where the light comes from
+  // the floor below the motion, or the wall behind a planar mechanism; and the direction of the light
   setFloor({ dimension, up: [upright, sign] }, box) {
     const { kit, size } = this, planar = dimension === 2, k = planar ? 2 : upright;
     const level = planar ? kit.wall : (sign > 0 ? box[0][k] - 0.03 * size - 2 * kit.radius : box[1][k] + 0.03 * size + 2 * kit.radius);
@@ -126,7 +126,7 @@ export class SolidView {
     this.towards = camera.global(camera.towards);
   }
 
-  // instances for the mechanism at some places; `strong`: with what belongs to the ground
+  // instances for the mechanism at some positions; `strong`: including parts of the ground
   fill(places, strong) {
     const { kit, inks } = this;
     kit.clear();
@@ -188,7 +188,7 @@ export class SolidView {
     gl.bindVertexArray(null);
   }
 
-  // what is translucent shows only its front: its depth is drawn first
+  // translucent bodies show only their front: their depth is drawn first
   drawGroup(group, opacity) {
     const { gl, bodies: { uniforms } } = this, all = () => {
       for (const batch of this.kit.batches(group)) batch.draw();
@@ -204,7 +204,7 @@ export class SolidView {
     gl.depthFunc(gl.LESS);
   }
 
-  // the mechanism elsewhere, translucent; where both coincide, the real one is seen
+  // the mechanism in another position, translucent; where both coincide, the real one is visible
   drawOther(places, opacity, plain) {
     const { gl, bodies: { uniforms } } = this;
     this.fill(places, false);
@@ -222,7 +222,7 @@ export class SolidView {
       this.paths.draw(first, count);
     };
     gl.uniform1f(uniforms.opacity, 1);
-    gl.polygonOffset(4, 400); // where a path is passed again, what has been passed is in front
+    gl.polygonOffset(4, 400); // of overlapping parts of a path, the one passed already is in front
     for (const { first, times } of this.pathParts) {
       const passed = times.filter((t) => t <= time).length;
       part(ink.bad, first, passed);

@@ -1,5 +1,5 @@
 // Solid bodies: links, plates, frames, beams, masses; springs and dampers. Each function returns one that adds instances for
-// the places that the kit has at the time, in a colour.
+// the positions of the kit, in a colour.
 
 import { hull } from "./drawing.js";
 import { prism, roundedHull } from "./meshes.js";
@@ -7,7 +7,7 @@ import { THIN, cross, dot, minus, plus, times, unitOf } from "./solid_kit.js";
 
 export function bodyPart(kit, index) {
   const shape = kit.data.shapes[index];
-  if (kit.data.figures?.some(({ kind, body }) => kind === "surface" && body === shape.name)) return () => {}; // it has a shape of its own
+  if (kit.data.figures?.some(({ kind, body }) => kind === "surface" && body === shape.name)) return () => {}; // its surface is drawn instead
   if (shape.kind === "spring") return springPart(kit, shape);
   if (shape.kind === "damper") return damperPart(kit, shape);
   if (shape.kind === "mass") return massPart(kit, shape, index);
@@ -15,7 +15,7 @@ export function bodyPart(kit, index) {
   return (shape.around.length > 2 && platePart(kit, shape, index)) || linkPart(kit, shape, index);
 }
 
-// through its points, one after the other
+// rods through its points, one after the other
 function linkPart(kit, { points }, index) {
   const { radius: r, planar } = kit, batch = kit.batch("bodies", planar ? "flatLink" : "capsule"), z = kit.height(index), up = planar ? 1 : 0;
   return (colour) => {
@@ -27,7 +27,7 @@ function linkPart(kit, { points }, index) {
   };
 }
 
-// three of some points that span the largest area, as indices; and how far the others are from their plane, as a share of the extent
+// indices of three points that span the largest area; and the distance of the others from their plane, relative to the extent
 function spanned(places) {
   const far = (from) => places.reduce((best, p, k) => (Math.hypot(...minus(p, from)) > Math.hypot(...minus(places[best], from)) ? k : best), 0);
   const a = far(places[0]), b = far(places[a]), along = minus(places[b], places[a]);
@@ -37,7 +37,7 @@ function spanned(places) {
   return { triple: [a, b, c], flat: area(places[c]) / (extent * extent || 1), off: Math.max(...places.map((p) => Math.abs(dot(normal, minus(p, places[a]))))) / extent };
 }
 
-// a rounded plate through points of a plane; a frame of rods if they are in none; null if they are in line
+// a rounded plate through points of a plane; a frame of rods if they are not in a plane; null if they are collinear
 function platePart(kit, { around, name }, index) {
   const places = around.map((p) => kit.at(p)), { triple, flat, off } = spanned(places), { radius: r } = kit;
   if (flat < 0.02) return null;
@@ -56,7 +56,7 @@ function platePart(kit, { around, name }, index) {
   };
 }
 
-const MOST_RODS = 5; // points that are all joined with each other; more of them are joined with their middle
+const MOST_RODS = 5; // largest number of points that are joined pairwise; more points are joined with their centre
 
 function framePart(kit, around) {
   const rod = (from, to, colour) => kit.piece("bodies", "capsule", from, to, 0.75 * kit.radius, colour);
@@ -68,7 +68,7 @@ function framePart(kit, around) {
   };
 }
 
-// a ball, or a disc in the plane, with arms to its other points
+// a ball, or a disc in the plane, with arms to the other points
 function massPart(kit, { points }, index) {
   const { radius: r, planar } = kit, z = kit.height(index);
   return (colour) => {

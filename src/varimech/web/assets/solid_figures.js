@@ -1,4 +1,4 @@
-// What bodies have beside their links: wheels with teeth, balls, cams and other outlines, bores and slots with clearance.
+// Shapes on bodies beside their links: wheels with teeth, balls, cams and other outlines, bores and slots with clearance.
 
 import { prism, rack, ribbon, ringOf, surface, teeth } from "./meshes.js";
 import { THIN, cross, dot, minus, plus, times, unitOf } from "./solid_kit.js";
@@ -9,10 +9,10 @@ export function figureParts(kit, figures) {
   return firsts.map((figure, k) => figurePart(kit, figure, k, levels.get(figure)));
 }
 
-// a wheel that meshes with several others is stated by each pair
+// a wheel that meshes with several others occurs in each pair
 const isSame = (a, b) => a.kind === b.kind && a.point === b.point && a.body === b.body && a.teeth === b.teeth && a.ring === b.ring;
 
-// Wheels that mesh are in one layer, others on their axes in another one; a ring leaves its middle free. Pairs follow each other.
+// Wheels that mesh are in one layer, others on their axes in another one; a ring leaves its middle free. Pairs are in sequence.
 function wheelLevels(figures) {
   const levels = new Map(), wheels = figures.filter(({ kind, teeth: count }) => kind === "wheel" && count), isTaken = (level, wheel) => wheels.some((other) => {
     return levels.get(other) === level && other.point === wheel.point && !other.ring && !wheel.ring && !isSame(other, wheel);
@@ -32,7 +32,7 @@ function figurePart(kit, figure, number, level) {
   return (inks, colours) => part(colour < 0 ? inks.ground : colours[colour], inks);
 }
 
-// colour and height of the body that has it; wheels that mesh are above all links
+// colour and height of the body of a figure; wheels that mesh are above all links
 function lookOf(kit, figure, level) {
   const { shapes } = kit.data, k = shapes.findIndex(({ name, colour }) => name === figure.body && colour >= 0), top = Math.max(0, ...kit.layers) + (level || 1);
   return { colour: k < 0 ? -1 : shapes[k].colour, height: !kit.planar ? 0 : figure.teeth ? top * kit.spacing : k < 0 ? 0 : kit.height(k) };
@@ -45,7 +45,7 @@ function turned(kit, frame, [a, b, c = 0]) {
 }
 
 const perpendicular = (a) => unitOf(cross(a, Math.abs(a[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]));
-const SIDES = 48; // of a wheel without teeth
+const SIDES = 48; // number of sides of a wheel without teeth
 
 function wheelPart(kit, figure, number, height) {
   const axis = unitOf(figure.axis || [0, 0, 1]), side = kit.planar ? [1, 0, 0] : perpendicular(axis), { radius } = figure;
@@ -60,7 +60,7 @@ function wheelPart(kit, figure, number, height) {
   };
 }
 
-// angle by which teeth are turned on their wheel, so that a tooth meets a gap
+// angle of the teeth on their wheel for which a tooth meets a gap
 function phaseOf(kit, { frame, point, mate, second, ring, teeth: count }, axis, side) {
   const x = turned(kit, frame, side), y = cross(turned(kit, frame, axis), x), away = minus(kit.at(mate), kit.at(point));
   const towards = Math.atan2(y.reduce((sum, v, k) => sum + v * away[k], 0), x.reduce((sum, v, k) => sum + v * away[k], 0));
@@ -81,9 +81,9 @@ function outlinePart(kit, { point, outline, closed, frame }, number, height) {
   };
 }
 
-const ARC = 24; // straight pieces of a belt around a pulley
+const ARC = 24; // number of straight pieces of a belt around a pulley
 
-// the closed line of a belt around two circles in its plane, as angles of its ends on both and shares of its arcs
+// the closed line of a belt around two circles in its plane: angles of its ends on both, and fractions of its arcs
 export function beltLine(apart, first, second, crossed) {
   const lean = Math.acos(Math.max(-1, Math.min(1, (first + (crossed ? second : -second)) / apart))), places = [];
   const arc = (x, radius, from, to) => {
@@ -109,7 +109,7 @@ function beltPart(kit, { point, mate, axis, frame, radius, mate_radius: other, r
   };
 }
 
-// a pinion with teeth, and a bar with teeth that touches it on its side
+// a pinion with teeth, and a toothed bar that meshes with it
 function rackPart(kit, figure, number, height) {
   const { point, mate, radius, teeth: count, half, reversed } = figure, axis = unitOf(figure.mate_axis || [0, 0, 1]), side = kit.planar ? [1, 0, 0] : perpendicular(axis);
   const deep = 1.2 * THIN * kit.radius, sign = reversed ? -1 : 1, pitch = (2 * Math.PI * radius) / count;
@@ -120,7 +120,7 @@ function rackPart(kit, figure, number, height) {
   const { along, up, towards } = now(), x = turned(kit, figure.mate_frame, side), y = cross(up, x), phase = Math.atan2(dot(y, towards), dot(x, towards));
   const outline = teeth(count).map(([a, b]) => [a * Math.cos(phase) - b * Math.sin(phase), a * Math.sin(phase) + b * Math.cos(phase)]);
   const wheel = kit.batch("bodies", `pinion ${number}`, () => prism(outline, 0, 1, Math.min(0.02, (0.2 * deep) / radius)));
-  const gap = sign * dot(minus(kit.at(mate), kit.at(point)), along); // where a tooth of the pinion is at first; x of the mesh is against the axis where it is reversed
+  const gap = sign * dot(minus(kit.at(mate), kit.at(point)), along); // initial position of a tooth of the pinion; x of the mesh is opposite to the axis if the rack is reversed
   const bar = kit.batch("bodies", `rack ${number}`, () => rack(half, pitch, gap, -deep, deep));
   return (colour, inks) => {
     const { along: a, up: n, towards: to } = now(), centre = plus(kit.at(mate), [0, 0, height]), arm = times(n, deep), away = minus(kit.at(point), kit.at(mate));
@@ -130,7 +130,7 @@ function rackPart(kit, figure, number, height) {
   };
 }
 
-// triangles that the model gives
+// triangles from the model
 function surfacePart(kit, { point, vertices, triangles, frame }, number, height) {
   const batch = kit.batch("bodies", `surface ${number}`, () => surface(decode(vertices), new Uint32Array(decode(triangles).buffer)));
   return (colour) => {

@@ -1,4 +1,4 @@
-// Solid joints by kind: pins, balls, crosses, blocks on rails, and what holds them on the ground.
+// Solid joints by kind: pins, balls, crosses, blocks on rails, and their supports on the ground.
 
 import { THIN, cross, minus, plus, times, unitOf } from "./solid_kit.js";
 
@@ -14,7 +14,7 @@ export function jointPart(kit, joint) {
   };
 }
 
-// through all layers that it joins
+// a pin through all layers that it joins
 function planarJoint(kit, joint) {
   const { radius: r } = kit, [low, high] = kit.span(joint.points), over = (THIN + 0.16) * r;
   const fixed = joint.kind === "fixed" || joint.kind === "anchor";
@@ -72,7 +72,7 @@ function postPart(kit, joint) {
   };
 }
 
-// a block at the second point; a rail along its way on the ground, or to the first point
+// a block at the second point; a rail along its path on the ground, or to the first point
 function sliderPart(kit, joint) {
   const { radius: r, planar } = kit, up = planar ? [0, 0, 1] : [0, 0, 0], z = planar ? [0, 0, kit.span([joint.points[1]])[0] * kit.spacing] : [0, 0, 0];
   const size = 1.5 * r, reach = 3 * size, rail = joint.rail?.map((end) => [...end, 0].slice(0, 3));

@@ -1,10 +1,10 @@
-// What parts of the solid view are made with: places, sizes, layers of planar links, and batches by mesh.
+// Common data of the parts of the solid view: positions, sizes, layers of planar links, and batches by mesh.
 
 import { Batch } from "./gl.js";
 import { block, capsule, coil, cone, cylinder, flatLink, thread } from "./meshes.js";
 
 const MESHES = { capsule, cylinder, thread, cone, coil, flatLink, block, slab: () => block(1, 0.45), band: () => block(1, 0.2) };
-export const THIN = 0.42; // half the thickness of planar links, in their half width
+export const THIN = 0.42; // half the thickness of planar links relative to their half width
 
 // red, green and blue from 0 to 1 of "#rrggbb" or "rgb(…)"
 export function rgb(colour) {
@@ -29,7 +29,7 @@ export class Kit {
     this.wall = -2.2 * this.spacing; // where planar mechanisms are mounted
   }
 
-  // positions at a time, (point, component), with a third component in any case
+  // positions at a time, (point, component), always with a third component
   setPlaces(places) {
     const n = this.data.dimension, P = this.places;
     if (n === 3) return P.set(places);
@@ -44,7 +44,7 @@ export class Kit {
     return [P[k], P[k + 1], P[k + 2]];
   }
 
-  // the batch of a mesh, by its name, or of a mesh of its own that `make` builds
+  // the batch of a mesh, by its name, or of a new mesh that `make` builds
   batch(group, name, make = MESHES[name]) {
     const batches = this.groups[group];
     if (!batches.has(name)) batches.set(name, new Batch(this.gl, make()));
@@ -62,7 +62,7 @@ export class Kit {
     return here.length ? [Math.min(...here), Math.max(...here)] : [0, 0];
   }
 
-  // a straight piece of a mesh from one place to another
+  // a straight piece of a mesh from one position to another
   piece(group, name, from, to, radius, colour, side = [0, 0, 0]) {
     const along = minus(to, from);
     this.batch(group, name).add(...from, ...along, ...side, radius, colour);

@@ -1,4 +1,4 @@
-// The studio: a page that shows a design as it is, and sends what a designer changes.
+// The studio: a page that shows the present design, and sends the changes of the designer.
 
 import { Animation } from "./animation.js";
 import { connectInfluence } from "./influence.js";
@@ -56,7 +56,7 @@ class Studio {
   }
 
   state(state) {
-    if (!this.before && state.problem) element("tab-text").click(); // a file with a mistake says so at once
+    if (!this.before && state.problem) element("tab-text").click(); // a file with an error shows it immediately
     element("tab-text").classList.toggle("mistaken", Boolean(state.problem));
     this.restore(state);
     this.parameters = state.parameters;
@@ -81,23 +81,23 @@ class Studio {
     this.build.update(state);
   }
 
-  // a studio that was started again has the text of the file: what was not saved is here only
+  // a restarted studio has the text of the file: changes that were not saved exist only here
   restore(state) {
     const before = this.before;
     this.before = state;
-    if (before && before.session !== state.session) this.shown = 0; // another studio counts anew
+    if (before && before.session !== state.session) this.shown = 0; // another studio starts counting again
     if (!before || before.session === state.session || before.source !== state.source) return;
     if (before.changed && before.text !== state.text && !this.text.unsent) this.link.send("edit", { text: before.text });
   }
 
-  // a new motion of the mechanism, with derivatives when they are known
+  // a new motion of the mechanism, with derivatives when they are available
   motion({ kind, animation, parameters, plots, events, revision }) {
-    if (kind === "derivatives" && revision < this.shown) return; // of a design that is shown no longer
+    if (kind === "derivatives" && revision < this.shown) return; // of a design that is no longer shown
     this.shown = revision;
     element("failure").hidden = true;
     if (animation.sensitivity) this.derived = { sensitivity: animation.sensitivity, parameters };
     else if (this.derived && this.places === animation.points.join("\n") + animation.dimension) {
-      animation.sensitivity = this.derived.sensitivity; // of the design before, until those of this one come
+      animation.sensitivity = this.derived.sensitivity; // of the previous design, until those of this one arrive
       parameters = this.derived.parameters;
     }
     this.places = animation.points.join("\n") + animation.dimension;
@@ -118,7 +118,7 @@ class Studio {
     this.handles.follow();
   }
 
-  // a mode moves in place of the mechanism until `data` is null; then all is as it was before
+  // a mode moves in place of the mechanism until `data` is null, which restores the previous view
   animateMode(data) {
     const { player } = this, before = this.mode;
     if (!player || (!data && !before)) return;
@@ -201,7 +201,7 @@ class Studio {
     });
   }
 
-  // a studio that was opened without a file has none to write
+  // a studio that was opened without a file cannot save
   save() {
     if (!this.before) return;
     if (this.before.file) this.link.send("save");

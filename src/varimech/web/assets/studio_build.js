@@ -1,4 +1,4 @@
-// Building a planar mechanism by mouse: palette, drawing board, what is chosen, and what is missing.
+// Building a planar mechanism by mouse: palette, drawing board, the selected item, and missing items.
 
 import { Board } from "./build_board.js";
 import { TOOLS, Tools } from "./build_tools.js";
@@ -19,7 +19,7 @@ export class Build {
     this.pick("select");
   }
 
-  // marks the element whose line the caret of the text is in
+  // marks the element in whose line the caret of the text is
   follow({ value, selectionStart }) {
     if (!this.on || !this.board.drawing) return;
     const before = value.slice(0, selectionStart), line = value.slice(before.lastIndexOf("\n") + 1).split("\n")[0];
@@ -61,7 +61,7 @@ export class Build {
     element("build").hidden = !on;
     element("build-toggle").setAttribute("aria-pressed", String(on));
     if (on) {
-      element("tab-text").click(); // the text grows beside the drawing
+      element("tab-text").click(); // shows how the text grows beside the drawing
       element("build").scrollIntoView({ block: "nearest" });
     }
     this.link.send("drawing", { on });
@@ -73,9 +73,9 @@ export class Build {
       if (!/^bodies:/m.test(state.text)) this.show(true); // nothing to look at yet
     }
     const { drawing, problem } = state;
-    if (this.on && !drawing) this.link.send("drawing", { on: true }); // another page has stopped, or the server was started again
+    if (this.on && !drawing) this.link.send("drawing", { on: true }); // another page has stopped drawing, or the server was restarted
     if (!drawing) return;
-    if (problem) return this.list([{ message: `The text has a mistake: ${problem.message}` }]); // the drawing stays as it was
+    if (problem) return this.list([{ message: `The text has an error: ${problem.message}` }]); // the drawing is kept
     this.board.setData(drawing);
     if (!this.fitted && this.on) {
       this.fitted = true;
@@ -99,7 +99,7 @@ export class Build {
     }));
   }
 
-  // fields of the chosen item: its name, and numbers as they stand in the text
+  // fields of the selected item: its name, and its numbers as in the text
   choose(item) {
     const found = item && this.board.find(item), fields = [];
     this.board.chosen = found ? item : null;

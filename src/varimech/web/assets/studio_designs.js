@@ -1,4 +1,4 @@
-// Designs side by side, and long computations whose results are designs.
+// Comparison of designs, and long computations that produce designs.
 
 import { quantity, quantityOf } from "./studio_units.js";
 
@@ -50,7 +50,7 @@ export class Designs {
     else this.progress.removeAttribute("value");
   }
 
-  // numbers of all designs, the present one first
+  // numbers of all designs, the current one first
   setDesigns(designs) {
     const [now, ...others] = designs, rows = [];
     const head = document.createElement("tr");

@@ -1,14 +1,14 @@
-// Handles: a point or a bar of the mechanism that is dragged to where it should be; the chosen parameters follow.
+// Handles: a point or a bar of the mechanism that is dragged to a target; the selected parameters follow.
 
 import { element } from "./player.js";
 import { quantity } from "./studio_units.js";
 
-const GRASP = 14; // pixels from a point within which it is taken hold of
+const GRASP = 14; // distance from a point (pixels) within which it is grasped
 
-// displacement (m) of a place that moves it by some pixels on the screen, the shortest one; for any camera
+// the shortest displacement (m) of a position that moves it by some pixels on the screen, for any camera
 export function displacement(camera, place, pixels) {
   const from = Array.from(place), moved = from.slice(), size = 1e-3 * camera.size;
-  for (let round = 0; round < 3; round++) { // more than once: perspective is not linear
+  for (let round = 0; round < 3; round++) { // iterate, because perspective is not linear
     const now = camera.project(moved), start = camera.project(from);
     const columns = moved.map((_, k) => {
       const [x, y] = camera.project(moved.map((v, i) => v + (i === k ? size : 0)));
@@ -24,7 +24,7 @@ export function displacement(camera, place, pixels) {
 }
 
 export class Handles {
-  // `animation` returns the present one, `following` the names of parameters that may change, `unitOf` the unit of an objective
+  // `animation` returns the current animation, `following` the names of parameters that may change, `unitOf` the unit of an objective
   constructor(canvas, link, animation, following, unitOf) {
     Object.assign(this, { canvas, link, animation, following, unitOf, held: null, wanted: null });
     this.mark = document.createElement("div");
@@ -82,7 +82,7 @@ export class Handles {
     event.stopImmediatePropagation();
   }
 
-  // pixels by which each point that is held is to move: all alike, or around the first one
+  // displacement in pixels of each dragged point: all equal, or about the first one
   pixels(event) {
     const { from, places, turns } = this.held, by = [event.clientX - from[0], event.clientY - from[1]];
     if (!turns) return places.map(() => by);
@@ -94,7 +94,7 @@ export class Handles {
 
   move(event) {
     if (!this.held) return;
-    event.stopImmediatePropagation(); // the view stays
+    event.stopImmediatePropagation(); // prevents a change of the view
     const { places, origin } = this.held, { camera } = this.animation(), pixels = this.pixels(event);
     this.wanted = places.map((place, n) => {
       const by = displacement(camera, place, pixels[n]);
@@ -117,7 +117,7 @@ export class Handles {
     return { point: names[0], place: this.wanted[0], ...(this.mode === "point" ? { time } : {}), over };
   }
 
-  // the mark stays at its place when the view moves
+  // keeps the mark at its position when the view moves
   follow() {
     this.mark.hidden = !this.wanted;
     const animation = this.animation();
@@ -126,7 +126,7 @@ export class Handles {
     this.mark.style.transform = `translate(${x}px, ${y}px)`;
   }
 
-  // what the last pull has reached, as the session reports it
+  // result of the last pull, as reported by the session
   show(handle) {
     const note = element("handle-note");
     if (!handle || handle.objective) this.wanted = this.held ? this.wanted : null;

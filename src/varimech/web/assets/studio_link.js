@@ -1,8 +1,8 @@
-// The connection to the studio: messages with arrays, and requests of which only the newest waits.
+// The connection to the studio: messages with arrays, and requests of which only the newest one waits.
 
 import { framed } from "./frame.js";
 
-const AGAIN = 800; // ms until the next attempt to connect
+const AGAIN = 800; // interval (ms) between attempts to connect
 
 // a message as plain data with typed arrays; see studio/messages.py
 export function unpack(buffer) {
@@ -20,7 +20,7 @@ export function unpack(buffer) {
   return filled(header);
 }
 
-// how bytes come and texts go: over a web socket, which is opened again when it breaks
+// transport over a web socket, which is reopened when it breaks
 function socketChannel(received, changed) {
   let socket = null;
   const connect = () => {
@@ -37,7 +37,7 @@ function socketChannel(received, changed) {
   return (text) => socket.send(text);
 }
 
-// or through the notebook around the page, which is asked for the next message when one has come
+// transport through the notebook that contains the page, which is asked for the next message after each message
 function notebookChannel(received, changed) {
   let port = null;
   framed((opened) => {
@@ -74,19 +74,19 @@ export class Link {
     this.status(open);
   }
 
-  // `field`: in which it was typed; marked if it is refused
+  // `field`: the input field, marked if its value is refused
   send(kind, content = {}, field = null) {
     this.field = field;
     if (this.open) this.pass(JSON.stringify({ kind, ...content }));
   }
 
-  // a request that a later one may replace, as long as an earlier one is not answered
+  // a request that a later one may replace, as long as an earlier one is unanswered
   sendNewest(kind, content) {
     this.waiting = [kind, content];
     if (this.answered) this.flush();
   }
 
-  // a request after those that wait
+  // a request that follows those waiting
   sendLast(kind, content, field = null) {
     this.waiting = null;
     this.send(kind, content, field);

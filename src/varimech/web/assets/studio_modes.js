@@ -5,8 +5,8 @@ import { readable } from "./plot_units.js";
 import { quantity } from "./studio_units.js";
 
 const PLACES = [["equilibrium", "equilibrium"], ["steady", "steady motion"], ["start", "start"]];
-const ROUNDING = 1e-9; // share of an eigenvalue, or of a range, below which a number is rounding
-const LEAST = 0.02; // width of the plane over the largest eigenvalue: what is narrower is a line
+const ROUNDING = 1e-9; // fraction of an eigenvalue, or of a range, below which a number is rounding
+const LEAST = 0.02; // smallest width of the plane relative to the largest eigenvalue
 const NOW = "#1f2328";
 
 function part(parent, name, className, text = "") {
@@ -21,7 +21,7 @@ function choiceOf(parent, label, options, act) {
   return select;
 }
 
-// growth rate and damping ratio without what rounding makes of zero
+// growth rate and damping ratio, with rounding errors set to zero
 export function settled({ growth, frequency, damping }) {
   const size = Math.hypot(growth, 2 * Math.PI * frequency);
   return Math.abs(growth) <= ROUNDING * size ? { growth: 0, frequency, damping: size ? 0 : NaN } : { growth, frequency, damping };
@@ -45,7 +45,7 @@ export class ModesPane {
     this.locusNote = part(place, "p", "soft");
   }
 
-  // whether the pane is shown: a mode moves only then
+  // whether the pane is shown: a mode is animated only then
   setOpen(open) {
     this.open = open;
     this.show();
@@ -95,7 +95,7 @@ export class ModesPane {
     this.drawLocus();
   }
 
-  // branches in the complex plane; dots are the eigenvalues now, which move with every slider
+  // branches in the complex plane; dots are the present eigenvalues, which move with every slider
   drawLocus() {
     const { locus, rows } = this, branches = locus && !locus.refused ? locus.branches : [];
     const now = rows.flatMap((r) => (r.frequency ? [r, { ...r, frequency: -r.frequency }] : [r]));

@@ -1,4 +1,4 @@
-// Objectives, and which parameter moves each of them most.
+// Objectives, and the most influential parameter of each.
 
 import { quantity } from "./studio_units.js";
 
@@ -13,7 +13,7 @@ export function effects(derivatives, parameters) {
 }
 
 export class Numbers {
-  // `aim` is called with an objective and the value that it should have
+  // `aim` is called with an objective and its target value
   constructor(place, aim) {
     Object.assign(this, { place, aim, latest: null });
   }
@@ -25,7 +25,7 @@ export class Numbers {
   // `without`: parameters whose derivatives are not computed
   update(objectives, parameters, without = []) {
     this.latest = [objectives, parameters, without];
-    if (this.place.contains(document.activeElement)) return; // a value is being typed
+    if (this.place.contains(document.activeElement)) return; // do not replace a value that is being typed
     const units = new Map(parameters.map((p) => [p.name, p.unit]));
     const cards = objectives.map((objective) => this.card(objective, effects(objective.derivatives, parameters), units));
     if (!cards.length) {
@@ -56,7 +56,7 @@ export class Numbers {
       if (field.value.trim() && Number.isFinite(Number(field.value))) this.aim(name, Number(field.value));
       field.blur();
     };
-    field.onblur = () => setTimeout(() => this.update(...this.latest)); // what came while it was being typed
+    field.onblur = () => setTimeout(() => this.update(...this.latest)); // show values that arrived during typing
     const grid = card.querySelector(".effect");
     for (const { name: parameter, slope, change } of all) {
       const label = document.createElement("span"), area = document.createElement("span"), bar = document.createElement("i"), text = document.createElement("span");

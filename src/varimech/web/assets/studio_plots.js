@@ -39,7 +39,7 @@ export class LivePlots {
     };
   }
 
-  // derivatives of all curves at the time under the pointer, that of the parameter first which moves the curve most
+  // derivatives of all curves at the time under the pointer, that of the most influential parameter first
   showSlopes(place, found, { title, unit }) {
     const lines = (found ? found.points : []).filter(({ curve }) => curve.derivatives).map(({ curve, index }) => {
       const slopes = this.parameters.map((p, k) => ({ ...p, slope: curve.derivatives[k][index] })).sort((a, b) => Math.abs(b.slope * b.scale) - Math.abs(a.slope * a.scale));

@@ -1,4 +1,4 @@
-// Parameters as sliders, with values that can be typed in, with units.
+// Parameters as sliders, with fields for values with units.
 
 import { quantityOf, typed } from "./studio_units.js";
 
@@ -68,7 +68,7 @@ export class Sliders {
     part(".tolerance").textContent = p.tolerance === null ? "" : `± ${quantityOf(p, p.tolerance)}`;
     part(".reset").classList.toggle("on", p.now !== p.value);
     part(".reset").title = `Back to ${quantityOf(p, p.value)}`;
-    if (this.held === p.name) return; // under the finger
+    if (this.held === p.name) return; // the slider is being dragged
     range.value = p.now;
     if (this.typing !== p.name) this.write(p.name, p.now);
   }

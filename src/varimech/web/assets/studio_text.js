@@ -1,6 +1,6 @@
 // The text of the model beside the picture, checked while it is edited.
 
-const QUIET = 350; // ms without a key after which the text is sent
+const QUIET = 350; // time (ms) without a key after which the text is sent
 
 export class TextPane {
   constructor(source, lines, mistake, link) {
@@ -41,7 +41,7 @@ export class TextPane {
     this.problem = problem;
     this.revision = revision;
     if (this.unsent) this.flush();
-    // a state from before the last edit would take back what was typed
+    // a state from before the last edit would undo it
     else if (this.timer === null && revision > this.since && this.source.value !== text) {
       const { selectionStart, selectionEnd, scrollTop } = this.source;
       this.source.value = text;

@@ -1,4 +1,4 @@
-// Tolerances: standard deviations and their causes at once, distributions from samples a moment later.
+// Tolerances: standard deviations and contributions immediately, distributions from samples a moment later.
 
 import { Plot } from "./plot.js";
 import { quantity, quantityOf, typed } from "./studio_units.js";
@@ -6,7 +6,7 @@ import { quantity, quantityOf, typed } from "./studio_units.js";
 const COLOUR = "#1f5fbf";
 const LIMIT_NEAR = 3; // a limit is drawn if the range of the histogram grows by less than this factor
 
-// share of sorted values that are below `low` or above `high`; null stands for no limit
+// fraction of sorted values that are below `low` or above `high`; null means no limit
 export function failing(values, [low, high]) {
   let count = 0;
   for (const value of values) if ((low !== null && value < low) || (high !== null && value > high)) count++;
@@ -17,7 +17,7 @@ function add(parent, name, className, text = "") {
   return parent.appendChild(Object.assign(document.createElement(name), { className, textContent: text }));
 }
 
-// cost of a tolerance between those of a choice, which are equally far apart by their logarithm
+// cost of a tolerance, interpolated between the available ones, which are equally spaced on a logarithmic scale
 export function costOf({ widths, costs }, width) {
   const last = widths.length - 1;
   const place = Math.min(last, Math.max(0, (last * Math.log(width / widths[0])) / Math.log(widths[last] / widths[0])));
@@ -45,7 +45,7 @@ export class Tolerances {
     return Object.assign(add(this.job, "button", ""), { type: "button", textContent, title, onclick });
   }
 
-  // an allocation: its progress, and the tolerances that it has found
+  // an allocation: its progress, and the resulting tolerances
   setJob(job) {
     const running = Boolean(job) && job.status === "running", own = Boolean(job) && job.kind === "allocate";
     this.allocate.disabled = running;
@@ -57,7 +57,7 @@ export class Tolerances {
     else this.progress.removeAttribute("value");
   }
 
-  // what all tolerances cost that can be chosen
+  // total cost of all tolerances that can be chosen
   showCost() {
     const costs = [...this.chosen.values()].map(({ choice, width }) => costOf(choice, width));
     this.job.hidden = costs.length === 0;
@@ -91,14 +91,14 @@ export class Tolerances {
 
   // a field for the tolerance of each parameter
   setParameters(parameters) {
-    if (this.widths.contains(document.activeElement)) return; // something is being typed
+    if (this.widths.contains(document.activeElement)) return; // do not replace a value that is being typed
     this.chosen = new Map();
     this.widths.replaceChildren(...parameters.map((parameter) => {
       const { name, tolerance, varies, choice } = parameter;
       const label = document.createElement("label"), field = document.createElement("input");
       add(label, "span", "", `${name} ±`);
       field.value = tolerance === null ? (varies ? "distribution" : "") : quantityOf(parameter, tolerance);
-      field.disabled = varies && tolerance === null; // it has another distribution, which the text states
+      field.disabled = varies && tolerance === null; // the text defines another distribution
       field.placeholder = "none";
       field.setAttribute("aria-label", `Tolerance of ${name}`);
       field.onchange = () => {

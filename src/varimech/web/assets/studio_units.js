@@ -1,4 +1,4 @@
-// Quantities for people: engineering prefixes, few digits; parameters in the units of the text.
+// Quantities in readable form: engineering prefixes, few digits; parameters in the units of the text.
 
 import { RAISED, engineeringUnit, readable } from "./plot_units.js";
 
@@ -13,7 +13,7 @@ export function quantity(number, unit, digits = 4) {
   return written(number, engineeringUnit(Math.abs(number), unit), digits);
 }
 
-// {factor, unit} for all numbers about a parameter: the unit that its text has, or one that suits the range of its slider
+// {factor, unit} for all numbers about a parameter: the unit in the text, or one that suits the range of its slider
 function parameterUnit({ shown, unit, low, high, now }) {
   return shown || engineeringUnit(Math.max(...[low, high, now].map(Math.abs)), unit);
 }
@@ -22,7 +22,7 @@ export function quantityOf(parameter, number, digits = 4) {
   return written(number, parameterUnit(parameter), digits);
 }
 
-// what was typed for a parameter: a number alone is in the unit that is shown, all else is a text
+// input for a parameter: a number alone is in the displayed unit, anything else is a text
 export function typed(parameter, text) {
   const plain = text.trim().replace("−", "-").replace("µ", "u").replace(/\s*·\s*10(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]+)/, (_, sign, digits) => `e${sign && "-"}${[...digits].map((c) => RAISED.indexOf(c)).join("")}`);
   return PLAIN_NUMBER.test(plain) ? Number((Number(plain) * parameterUnit(parameter).factor).toPrecision(15)) : plain;

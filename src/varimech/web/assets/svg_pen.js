@@ -1,10 +1,10 @@
-// A pen that writes SVG: the part of a canvas context that drawings use.
+// A pen that writes SVG: the subset of a canvas context that drawings use.
 
 const escapeXml = (text) => text.replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const near = (x) => Number(x.toFixed(2));
 
 export class SvgPen {
-  // `measure`: a canvas context, which knows how wide texts are
+  // `measure`: a canvas context that measures widths of texts
   constructor(width, height, background, measure) {
     Object.assign(this, { width, height, background, measure, path: "", parts: [], moves: "", saved: [], globalAlpha: 1, lineWidth: 1, lineCap: "butt", lineJoin: "miter" });
     Object.assign(this, { fillStyle: "#000000", strokeStyle: "#000000", textAlign: "left", textBaseline: "middle", font: "13px sans-serif" });

@@ -1,6 +1,6 @@
-// Numbers over time in typed arrays.
+// Time series in typed arrays.
 
-// numbers of a text in base64; typed arrays as they are
+// decodes a text in base64; typed arrays are returned unchanged
 export function decode(text) {
   if (typeof text !== "string") return text;
   const raw = atob(text), bytes = new Uint8Array(raw.length);
@@ -8,13 +8,13 @@ export function decode(text) {
   return new Float32Array(bytes.buffer);
 }
 
-// numbers over time, (frame, size); with `rates` cubic between frames, otherwise linear, or constant if frames are too far apart
+// time series, (frame, size); with `rates` cubic between frames, otherwise linear, or constant if frames are too far apart
 export class Track {
   constructor(time, values, size, rates = null, stepwise = false) {
     Object.assign(this, { time, values, size, rates, stepwise, last: 0 });
   }
 
-  // the row at a time, or as much of it as fits from its number `first` on, written into `into`
+  // writes the row at a time, from index `first` on, into `into` as far as it fits
   at(time, into, first = 0) {
     const T = this.time, n = T.length;
     let k = this.last;

@@ -1,12 +1,12 @@
-// Controls of the view: usual directions, perspective, transparency, section, pictures, film.
+// Controls of the view: standard directions, perspective, transparency, section, pictures, film.
 
 import { connectFilm } from "./film.js";
 import { download, fileName, pictureOf, svgOf } from "./pictures.js";
 import { element } from "./player.js";
 
-const WHOLE = 100; // per cent of the mechanism that a section leaves
+const WHOLE = 100; // percentage of the mechanism that is shown without a section
 
-// `title`: of the mechanism, for names of files
+// `title`: of the mechanism, for file names
 export function connectViewMenu(player, title) {
   const { animation } = player, file = fileName(title, "mechanism");
   const show = () => {
@@ -39,7 +39,7 @@ export function connectViewMenu(player, title) {
   connectFilm(player, file);
 }
 
-// the plane beyond which nothing is drawn: normal and distance; zeros for none
+// the plane beyond which nothing is drawn: normal and distance; zeros for no section
 export function sectionOf({ camera: { box, size } }, axis, percent) {
   if (percent >= WHOLE) return [0, 0, 0, 0];
   const [low, high] = [box[0][axis] - 0.05 * size, box[1][axis] + 0.05 * size];
