@@ -40,7 +40,8 @@ PARALLEL = 1e-6
 def efficiency() -> fields.OptionalScalar:
     """The field η."""
     return fields.OptionalScalar(
-        "Efficiency (output over input power), in (0, 1], whichever side drives; needs a stiffness.",
+        "Efficiency, the ratio of output to input power, in (0, 1], whichever side drives. It needs a"
+        " stiffness.",
         rule="positive share",
     )
 
@@ -48,7 +49,7 @@ def efficiency() -> fields.OptionalScalar:
 def slip_velocity() -> fields.OptionalScalar:
     """The field w."""
     return fields.OptionalScalar(
-        "Rate of the first angle below which losses fade out; 1e-3 rad/s if not given.",
+        "Rate of the first angle below which losses vanish gradually; 1e-3 rad/s if not given.",
         unit="rad/s",
         rule="positive",
     )
