@@ -28,7 +28,8 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
         "The table shows, for each benchmark, the check whose error is the largest share of its"
         " tolerance. The times are those of a single run: *build* includes deriving and compiling the"
         " equations and assembling the initial state, *run* is the time integration. The sections"
-        " below list all checks.",
+        " below list all checks. In their names, *direct* and *adjoint* are the methods that compute a"
+        " derivative, and (SI) stands for the SI unit of the value.",
         "",
         f"Machine: {_machine()}.",
         "",

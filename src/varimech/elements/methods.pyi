@@ -1,5 +1,5 @@
-"""Types of the builder methods. Written by `python tools/write_elements.py` from the fields of the
-elements; change those.
+"""Types of the builder methods. `python tools/write_elements.py` writes this file from the fields of
+the elements; change the fields, not this file.
 """
 
 from collections.abc import Mapping, Sequence
