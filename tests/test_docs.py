@@ -235,7 +235,10 @@ def _joint(kind: type[Joint], dimension: int) -> tuple[int, int]:
 @pytest.mark.parametrize("kind", JOINTS, ids=lambda kind: kind.kind)
 def test_joints_have_as_many_equations_as_documented(kind: type[Joint]) -> None:
     text = (DOCS / "elements" / f"{kind.method()}.md").read_text(encoding="utf-8")
-    listed = re.findall(r"(plane|space): (\d) equations?, (\d|no) DOF left", text)
+    listed = re.findall(
+        r"(plane|space), (?:the joint|it) adds (\d) equations? and leaves (\d|no) degrees? of freedom",
+        text,
+    )
     results = {
         int(space == "space") + 2: (int(rows), int(left.replace("no", "0")))
         for space, rows, left in listed

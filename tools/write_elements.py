@@ -1,5 +1,5 @@
-"""Writes what follows from the fields of elements: the typed builder methods, and the tables of
-arguments on their pages:  python tools/write_elements.py.
+"""Writes the typed builder methods and the tables of arguments on the pages of elements, both from
+the fields of the elements:  python tools/write_elements.py.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from varimech.model.element import Element
 from varimech.model.fields import Field
 
 WIDTH = 100
-"""Columns of a line, as the formatter allows."""
+"""Length of a line, as for the formatter."""
 ROOT = Path(__file__).resolve().parents[1]
 METHODS = ROOT / "src" / "varimech" / "elements" / "methods.pyi"
 PAGES = ROOT / "docs" / "elements"
-HEADING = '''"""Types of the builder methods. Written by `python tools/write_elements.py` from the fields of the
-elements; change those.
+HEADING = '''"""Types of the builder methods. `python tools/write_elements.py` writes this file from the fields of
+the elements; change the fields, not this file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,9 @@ def _method(kind: type[Element]) -> str:
 
 
 def _signature(name: str, arguments: list[str], made: str) -> str:
-    """On one line, arguments on one line, or a line for each, as the formatter has it."""
+    """A signature on one line, with all arguments on a second line, or with one line for each argument, as
+    the formatter writes it.
+    """
     joined = ", ".join(arguments)
     if len(line := f"    def {name}({joined}) -> {made}:") <= WIDTH:
         return line
@@ -99,7 +101,7 @@ def table(kind: type[Element]) -> str:
 
 
 def with_tables(text: str, kinds: Iterable[type[Element]]) -> str:
-    """A page with its tables as the fields have them."""
+    """A page with its tables updated from the fields."""
     for kind in kinds:
         begin, end = (f"<!-- {word} of {kind.method()} -->" for word in ("arguments", "end"))
         before, computed, rest = text.partition(begin)

@@ -29,32 +29,33 @@ from there.
 INTRODUCTION = f"""\
 # Andrews' squeezing mechanism
 
-Andrews' squeezer has seven bodies and one degree of freedom; a motor turns its crank more than five times in {DURATION:g} s. It is benchmark A03 of the
-IFToMM library and a classic test problem for solvers of differential-algebraic equations. `make compare` repeats all measurements, one program after the
-other, on one thread. To repeat only those on this page, run `python tools/compare/compare.py andrews`.
+Andrews' squeezer has seven bodies and one degree of freedom. A motor turns its crank more than five times in {DURATION:g} s. The mechanism is
+benchmark A03 of the IFToMM library and a classic test problem for solvers of differential-algebraic equations. This page compares the times that several
+programs need to reach a given accuracy. The programs ran one after the other, on one thread. To repeat the measurements, run
+`python tools/compare/compare.py andrews`; `make compare` repeats those of all pages.
 """
 METHOD = f"""\
 ## Measurement
 
 - **Error**: the distance of point F at {DURATION:g} s from ({F_END.real:.12f}, {F_END.imag:.12f}) m, divided by the length of that vector.
   All programs use the exact initial conditions of the test set. F moves on a circle, so its error can vanish by chance. The error of a setting is therefore
-  defined as the larger of its own error and the error of the next finer setting.
-- **Time**: the time of one call that simulates the whole duration, without reading the result. The fastest of at least three repetitions counts
-  (up to 200 within 0.8 s). Work that is done once (building the model, deriving the equations, compiling) is listed as "build". Neither includes
+  defined as the larger of its own error and that of the next finer setting.
+- **Time**: the time of one call that simulates the whole duration, without reading the result. It is the fastest of at least three repetitions (up to
+  200 within 0.8 s). Work that is done once (building the model, deriving the equations, compiling) is listed as "build". Neither time includes
   importing packages or creating CasADi's integrator.
-- **Settings**: the number of steps varies by factors of √2, the tolerance by factors of √10. For each program, the table shows the
-  fastest setting that reaches the accuracy. It is selected by comparison with the reference.
+- **Settings**: the number of steps was varied in factors of √2, the tolerance in factors of √10. For each program, the table shows the fastest setting
+  whose error, compared with the reference, does not exceed the limit.
 
 ## Settings
 
 - **Varimech**: bodies, joints, a spring and a torque, as a user would define them; `simulate(…, backend="native")` with an integrator and
   either a step or a tolerance, and no other options.
-- **CasADi**: CVODES, with equations written by hand for this mechanism, in two versions. One uses seven angles (14 states) and solves the 13×13
-  system for accelerations and multipliers in every evaluation; the other uses the crank angle only (2 states), with all points in closed form.
-  Both use generated C code compiled with `gcc -O3 -march=native`, Adams' method with functional iteration, and `reltol = abstol`. BDF was slower at
-  every accuracy (both methods compared in interpreted form).
-- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA for the crank angle only. The right-hand side is written by hand in plain Python, which is
-  faster here than NumPy; `rtol = atol`.
+- **CasADi**: CVODES, with equations written by hand for this mechanism, in two versions. One uses seven angles (14 states) and solves a 13×13 linear
+  system for accelerations and multipliers in every evaluation. The other uses the crank angle only (2 states), with all points in closed form.
+  Both use generated C code compiled with `gcc -O3 -march=native`, Adams' method with functional iteration, and `reltol = abstol`. In interpreted form,
+  BDF was slower than Adams' method at every accuracy.
+- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA for the crank angle only, with `rtol = atol`. The right-hand side is written by hand in plain
+  Python, which is faster than NumPy for this problem.
 - **Exudyn**: `ObjectRigidBody2D` and `ObjectJointRevolute2D`; trapezoidal rule (index 2) and generalised α (spectral radius 0.95) with equal
   steps; modified Newton's method with relative tolerances from 1e-6 to 1e-12; dense solver, `exudynFast`, no files, no sensors. The explicit
   integrators of Exudyn do not support constraint joints.
@@ -150,8 +151,8 @@ def shown(curves: list[dict[str, Any]]) -> str:
         f"{curve['engine']} {runs}" for (_, curve), runs in zip(reached, needed, strict=True)
     )
     return (
-        f"Varimech needs {pages.number(best['milliseconds'])} ms to reach an error of {accuracy:.0e}. The others take longer by these factors:\n{ratios}.\n"
-        f"The longer build time of Varimech pays off after this number of runs:\n{earned}.\n"
+        f"Varimech needs {pages.number(best['milliseconds'])} ms to reach an error of {accuracy:.0e}. The other programs take longer by these factors:\n{ratios}.\n"
+        f"Building a model takes longer in Varimech than in the other programs. This difference is recovered after the following number of runs:\n{earned}.\n"
         "The programs for CasADi and SciPy contain equations derived by hand for this mechanism; the models for Varimech, Exudyn and Simbody consist of\n"
         "bodies and joints.\n"
     )
@@ -164,7 +165,7 @@ def write_page(curves: list[dict[str, Any]], versions: dict[str, str]) -> None:
         "The table gives the time for one run in milliseconds and, in parentheses, the ratio to Varimech.\n\n"
         f"{pages.markdown(HEADINGS, rows(curves), 2)}\n{shown(curves)}\n"
         "![Time against error](images/compare_andrews.png)\n\n"
-        f"These settings were used:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
+        f"The next table shows the settings behind these times:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
     )
     PAGE.write_text(text, encoding="utf-8")
 

@@ -31,60 +31,66 @@ sys.path.insert(0, str(ROOT / "tests"))
 INTRODUCTION = """\
 # Benchmarks
 
-`make compare` repeats all measurements on this page, one program after the other. Every time is the fastest of at least five
-repetitions. For every program, the tables show the fastest setting in a sweep over steps or tolerances; no other option was varied. The ratios
-changed by up to 40 % between complete repetitions on the same machine. Times do not include building or compiling a model, which is listed separately.
-[Scale](scale.md) compares mechanisms with up to thousands of bodies, [Machines](machines.md) the first and later results for real machines,
-and [Contacts](contacts.md) impacts and dry friction.
+This page compares the speed of Varimech with that of other programs for a five-bar mechanism, and lists the accuracy of the benchmarks with impacts
+and friction. [Scale](scale.md) compares mechanisms with up to thousands of bodies, [Machines](machines.md) the times to the first and to later results
+for real machines, and [Contacts](contacts.md) impacts and dry friction.
+
+Every time is the fastest of at least five repetitions, and the programs ran one after the other. For every program, the tables show the fastest setting
+in a sweep over steps or tolerances; no other option was varied. The ratios changed by up to 40 % between complete repetitions on the same machine.
+Times do not include building or compiling a model, which is listed separately. `make compare` repeats all measurements.
 """
 IMPACTS = """
 ## Impacts and friction
 
-In the first seven benchmarks of the table, events are located: impacts, contacts that open and close, friction that sticks and slides. The last two
-have no events. `varimech benchmark NAME` solves one of them. All values and derivatives, by the direct method and by the adjoint method, agree with
-their references to 2e-9 or better. The table shows the largest relative deviations; where the reference is zero, the absolute deviation in SI units is used.
+In the first seven benchmarks of this table, Varimech locates events: impacts, contacts that open and close, friction that sticks and slides. The last
+two benchmarks have no events. All values and derivatives, by the direct method and by the adjoint method, agree with their references to 2e-9 or better.
+The table shows the largest relative deviations or, if the reference is zero, the largest absolute deviations in SI units. To solve one of the
+benchmarks, run `varimech benchmark NAME`.
 
 | benchmark | reference | values | derivatives |
 | --- | --- | --: | --: |
 | two-balls | closed form: equal balls exchange their velocities | 6e-16 | 8e-16 |
-| bouncing-ball | closed form: three impacts in 2 s; an infinite number in 8.14 s, then rest | 1e-12 | 4e-12 |
-| friction-oscillator | closed form: seven reversals, then it sticks | 4e-12 | 4e-12 |
+| bouncing-ball | closed form: three impacts in 2 s; infinitely many in 8.14 s, then rest | 1e-12 | 4e-12 |
+| friction-oscillator | closed form: seven reversals, then sticking | 4e-12 | 4e-12 |
 | clearance-slider-crank | independent solution in two angles with complex steps and DOP853; three impacts in the guide | 1e-12 | 1e-10 |
 | newtons-cradle | closed form: the derivatives are a permutation matrix | 4e-15 | 6e-16 |
 | rocking-block | Housner's ratio of angular rates and elliptic integrals; three impacts | 2e-11 | 3e-10 |
 | sliding-block | closed form: sliding and sticking on an incline | 2e-12 | 2e-12 |
 | rolling-disc | closed form: linearised equation of the lean angle, below and above the critical speeds √(g r/3) and √(g r/4) | 2e-12 | 3e-12 |
-| gear-train | closed form: Willis' equation, equivalent inertia and torque balances; 505 turns | 6e-12 | 2e-9 |
+| gear-train | closed form: Willis's equation, equivalent inertia and torque balances; 505 turns | 6e-12 | 2e-9 |
 
 - **Derivatives across events** include the shift of the event time. In `two-balls`, the derivatives of the second ball's final position with respect
-  to the initial positions and velocities are (1, 0, 1, 0). According to issue 97 of nimblephysics, that engine returns (0.75, 0.25, 0.91, 0.08).
-- **Accumulating impacts** (infinitely many in a finite time) end in contact: at 10 s the bouncing ball is at rest on the floor, and its derivatives
-  are zero. The derivatives of ∫ y dt over all impacts agree with the closed form.
+  to the initial positions and velocities are (1, 0, 1, 0). For comparison, issue 97 of the physics engine nimblephysics reports (0.75, 0.25, 0.91, 0.08)
+  for this engine.
+- **Accumulating impacts** (infinitely many in a finite time) end in contact: at 10 s, the bouncing ball is at rest on the floor, and the derivatives of
+  its final position are zero. The derivatives of ∫ y dt over all impacts agree with the closed form.
 - **Touching balls**: the result depends on the impact law. Varimech uses Newton's law and determines all simultaneous impulses together, as a linear
-  complementarity problem. Of five touching balls, the first rebounds at −3/5 of its velocity and the others move off at 2/5 of it. If there are
-  small gaps between the balls, they exchange their velocities one after the other.
+  complementarity problem. If a moving ball hits four touching balls at rest, it rebounds with 3/5 of its velocity, and the other four move off with 2/5
+  of it. If there are small gaps between the balls, they exchange their velocities one after the other.
 """
 """Not measured here: numbers of `varimech benchmark`."""
 SETTINGS = """\
 ## Settings
 
-- **Varimech**: `sensitivity(…, tolerance=…, backend="native")`, or with `step=…` (implicit); `ensemble(…, step=…, integrator="dopri5")`
-  for the thousand runs; no other options. Every `sensitivity` call returns ψ, ψ' and the motion with its sensitivities.
+- **Varimech**: `sensitivity(…, tolerance=…, backend="native")` for the gradients, with `step=…` in place of the tolerance for the implicit integrator,
+  and `ensemble(…, step=…, integrator="dopri5")` for the thousand runs. No other options were used. Every `sensitivity` call returns the objectives ψ,
+  their gradients ψ' and the motion with its sensitivities.
 - **Exudyn**: `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), dense solver, one
   thread, the build without range checks (`exudynFast`), no files. Gradients are central differences with ±1e-4; the ten systems are prepared in
-  advance. The thousand runs use two processes, each of which reuses its system and changes one number; 100 runs were measured and the time scaled.
+  advance. The thousand runs use two processes, each of which reuses its system and changes one number. Only 100 runs were measured, and the time was
+  scaled to 1,000.
 - **MuJoCo**: RK4, hinge joints, one `connect` constraint with a time constant of 2.5 steps and an impedance of 0.9999, sensors for point 2,
   `rollout`. Gradients are central differences with ±1e-4; the models are prepared in advance. Time constant, impedance and perturbation were not
-  varied. The error levels off at about 2e-5 (up to 16,000 steps); the reason was not investigated. The thousand runs use two threads and models
-  prepared in advance.
+  varied. With up to 16,000 steps, the error does not fall below about 2e-5; the reason was not investigated. The thousand runs use two threads and
+  models prepared in advance.
 - **CasADi + IDAS**: an index-1 system in natural coordinates, written by hand, with Baumgarte stabilisation (10 1/s) and the forward
   sensitivities of IDAS.
-- **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles, with the sensitivities appended, derived by hand for this
-  one mechanism with CasADi and compiled (`-O3 -march=native`); CVODES uses Adams' method and functional iteration. These methods have a high order
-  and the equations have no constraints, so they show what a program written for a single mechanism can achieve.
+- **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles, with the sensitivities appended. They were derived by hand for this
+  one mechanism with CasADi, and compiled (`-O3 -march=native`). CVODES uses Adams' method and functional iteration. Both methods have a high order, and
+  the equations have no constraints, so these two rows show what a program written for a single mechanism can achieve.
 
-The reference is the hand-derived program with a tolerance of 1e-13. It agrees with the converged gradient used in the tests to all digits given there.
-The error is the largest of the 15 relative errors of ψ'. Programs without sensitivities (Exudyn, MuJoCo) need ten runs for a gradient.
+The reference is the hand-derived program with a tolerance of 1e-13, which agrees with the converged gradient in the tests to all of its digits.
+The error of a gradient is the largest of the 15 relative errors of ψ'. Programs without sensitivities (Exudyn, MuJoCo) need ten runs for a gradient.
 """
 
 

@@ -28,40 +28,43 @@ Report = dict[str, Any]
 INTRODUCTION = """\
 # Machines
 
-This page shows how long a user waits for results when simulating realistic machines with default options: for the first motion, for later motions,
+This page shows how long users wait for results when they simulate realistic machines with default options: for the first motion, for later motions,
 and for gradients with respect to 40 parameters. Each row was measured in a separate process, on one thread, with an initially empty cache of compiled
-code; all times are wall-clock times. `python tools/compare/compare.py machines` repeats these measurements, and `make compare` repeats those of all
-pages. The machines are defined in `tools/compare/machines.py`.
+code. All times are wall-clock times. The machines are defined in `tools/compare/machines.py`. To repeat the measurements, run
+`python tools/compare/compare.py machines`; `make compare` repeats those of all pages.
 
 - **Setup**: the time to define the model, from the first Python statement to the last.
 - **First**: the duration of the first call.
 - **Later**: the median duration of five calls made at least ten seconds after the start of the first one. For gradients, these calls are made when
-  compiled code is in use, or after one minute. Varimech compiles code in the background while it executes calls; *by* shows what executes the later
-  calls, and when compiled code took over. For the other engines, and for *Varimech, as accurate*, the column shows the fastest of at least three calls.
+  compiled code is in use, but after one minute at the latest. For the other engines, and for *Varimech, as accurate*, the column shows the fastest of
+  at least three calls.
+- **By**: Varimech compiles code in the background while it executes calls. Entries such as *by compiled code* show what executes the later calls and, for
+  gradients, when compiled code took over.
 - **Error**: the distance between a point of the machine and its exact position (computed with a tolerance of 1e-10) at the end of the motion.
 """
 MOTION_TEXT = f"""\
 ## Motions
 
-The other engines start from the positions and velocities that Varimech assembled. They use the longest of several steps whose error is at most
-{1e3 * GOAL:g} mm, or the most accurate step if no error is that small. *Varimech, as accurate* uses the largest tolerance that meets the same limit. MuJoCo uses RK4
+The other engines start from the positions and velocities that Varimech assembled. They use the longest of several step sizes whose error is at most
+{1e3 * GOAL:g} mm, or the most accurate step size if no error is that small. *Varimech, as accurate* uses the largest tolerance that meets the same limit. MuJoCo uses RK4
 and closes loops with `connect` constraints that are as stiff as the step allows. Exudyn uses the trapezoidal rule with index-2 constraints. Neither
-engine can prescribe a motion as a constraint (Exudyn can only call a Python function in every step), so they do not run the vehicle and the double
-wishbone.
+engine can prescribe a motion as a constraint (Exudyn can only call a Python function in every step), so there are no results for the vehicle and the
+double wishbone.
 """
 GRADIENT_TEXT = """\
 ## Gradients
 
-The objectives are the squared distance of a point from the origin at the end of the motion and the integral of its squared speed (double wishbone:
-camber angle, 33 parameters). The other engines cannot differentiate a motion with respect to parameters. Central differences need two motions per
-parameter, so their columns show the time of a later motion multiplied by twice the number of parameters; rebuilding and reassembling the models is not
-included. The limits are targets of the project; no test enforces them.
+There are two objectives: the squared distance of a point from the origin at the end of the motion, and the integral of its squared speed. For the double
+wishbone, the objective is the camber angle, with 33 parameters. The limits are targets of the project; no test enforces them.
+
+The other engines cannot differentiate a motion with respect to parameters. Central differences need two motions per parameter, so their columns show the
+time of a later motion multiplied by twice the number of parameters. The time to rebuild and reassemble the models is not included.
 """
 START_TEXT = """\
 ## Start of scissor structures
 
-Time from the first statement of the model to the end of a simulation of 1 ms. If the time grows linearly with the number of bodies, the last column is
-constant.
+The table shows the time from the first statement of the model to the end of a simulation of 1 ms. The last column would be constant if this time were
+proportional to the number of bodies.
 """
 
 
@@ -220,12 +223,12 @@ def second_text(report: Report | str) -> str:
     total = seconds(report["stating"] + report["first"])
     return (
         "## A second machine\n\n"
-        f"{names[0]}, then {names[1]} in one process: the first simulation (1 ms) of the second"
-        f" machine ends {total} after the first statement of its model. It is executed by"
-        f" {report['execution']}, and {report['libraries'] or 'no'} libraries were built for it. The bytecode interpreter and the"
-        " time loops are compiled once per computer. Code for a particular model is compiled in the"
-        " background if this is expected to save time; large models with the same kinds of elements"
-        " share it.\n"
+        f"The {names[0]} and the {names[1]} were simulated in one process, one after the other. The first"
+        f" simulation (1 ms) of the second machine ends {total} after the first statement of its"
+        f" model. It is executed by {report['execution']}, and {report['libraries'] or 'no'} libraries"
+        " were built for it: the bytecode interpreter and the time loops are compiled only once per"
+        " computer. Code for a particular model is compiled in the background if this is expected to"
+        " save time; large models with the same kinds of elements share this code.\n"
     )
 
 

@@ -34,14 +34,14 @@ STEP = 0.02
 INTRODUCTION = """\
 # Nested loops
 
-Without derivatives of statistics, finding the cheapest tolerances requires nested loops: an optimiser varies the tolerances, and each of its steps runs a Monte Carlo study to estimate the risk. This page compares nested loops with [`allocate`](allocation.md) for the [five-bar](gallery.md#cheapest-tolerances) whose bearing force may exceed 35 N in one of 100 machines. `python tools/compare/compare.py robust` repeats the measurements.
+Without derivatives of statistics, a search for the cheapest tolerances needs nested loops: an optimiser varies the tolerances, and each of its steps runs a Monte Carlo study to estimate the risk. [`allocate`](allocation.md) uses derivatives of statistics instead. This page compares both approaches for the [five-bar](gallery.md#cheapest-tolerances) whose bearing force may exceed 35 N in one of 100 machines. To repeat the measurements, run `python tools/compare/compare.py robust`.
 """
 SETTINGS = """\
 ## Settings
 
-- **allocate**: `statistics="form"`, without verification. The number of runs includes those for the [baseline](allocation.md), the design with equal tolerances and the same risk.
-- **Nested loops**: SLSQP varies the logarithms of the tolerances, with exact derivatives of the cost. The constraint bounds the 99 % quantile of the samples of one `m.problem(…).ensemble(…)` with common random numbers. Its derivatives are forward differences with steps of 2 %.
-- The risk of each result is estimated with 100,000 independent samples, and given with a 95 % interval. Times are CPU seconds, summed over all threads, without compilation.
+- **allocate**: first-order reliability (`statistics="form"`), without verification. The number of runs includes those for the [baseline](allocation.md), which is the design with equal tolerances and the same risk.
+- **Nested loops**: SLSQP varies the logarithms of the tolerances, with exact derivatives of the cost. The constraint limits the 99 % quantile of the force in the samples of one `m.problem(…).ensemble(…)`, with the same random numbers in every step. The derivatives of this quantile are forward differences with steps of 2 %.
+- **Results**: the risk of each result is estimated with 100,000 independent samples and given with a 95 % confidence interval. Times are CPU seconds, summed over all threads, without compilation.
 """
 
 

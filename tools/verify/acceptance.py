@@ -17,8 +17,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "acceptance.md"
 INTRODUCTION = """\
 # Acceptance figures
 
-`make verify` runs the slow tests, then computes the {count} figures on this page and compares each with its limit{summary}. A figure is an error against an
-independent reference (a closed form, another program, other coordinates, finite differences) unless its name says otherwise. Times depend on the machine.
+`make verify` runs the slow tests, then computes the {count} figures on this page and compares each of them with its limit{summary}. Unless its name says
+otherwise, a figure is an error with respect to an independent reference: a closed form, another program, other coordinates or finite differences.
+Times depend on the machine.
 
 {machine}Measured on {date}.
 """

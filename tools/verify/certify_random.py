@@ -136,24 +136,24 @@ def judged(count: int, seed: int, console: Console | None = None) -> list[Outcom
 
 
 def certificates_of_random_problems() -> Iterator[Figure]:
-    """Certificates of 240 random problems with known gradients."""
+    """Certificates of gradients for 240 random problems with known gradients."""
     computed = judged(COUNT, SEED)
     right = [o for o in computed if o.right]
     yield Figure(
-        "derivatives of random problems that are known",
+        "number of derivatives with a known value",
         len(computed),
         200,
         at_least=True,
         shown="{:.0f}",
     )
     yield Figure(
-        "trusted claims beyond the truth by more than a digit",
+        "trusted derivatives whose error exceeds the certified error by more than one digit",
         sum(o.beyond for o in computed),
         0,
         shown="{:.0f}",
     )
     yield Figure(
-        "right derivatives that are distrusted",
+        "share of correct derivatives that are not trusted",
         sum(not o.trusted for o in right) / len(right),
         0.02,
         shown="{:.1%}",

@@ -71,14 +71,14 @@ def five_bar_table() -> Iterator[Figure]:
             five_bar.OBJECTIVES, solved(step).errors, five_bar.TOLERANCES, strict=True
         ):
             yield Figure(
-                f"error (3) of {name} at h = {step:g}, share of its tolerance",
+                f"error (3) of {name} at h = {step:g} s, as a share of its tolerance",
                 error / tolerance,
                 share,
                 shown="{:.3%}",
             )
-    yield Figure("error (5), combined, at h = 1e-3", solved(1e-3).combined_error, 2.1)
+    yield Figure("combined error (5) at h = 1e-3 s", solved(1e-3).combined_error, 2.1)
     yield Figure(
-        "seconds for 5 s with five sensitivities at h = 1e-3",
+        "time for 5 s with five sensitivities at h = 1e-3 s (s)",
         solved(1e-3).solution.seconds["run"],
         3.0,
         shown="{:.2f}",
@@ -86,7 +86,7 @@ def five_bar_table() -> Iterator[Figure]:
 
 
 def five_bar_order() -> Iterator[Figure]:
-    """Order of convergence from 4e-3 to 1e-3."""
+    """Order of convergence of the five-bar between steps of 4e-3 and 1e-3 s."""
     from test_five_bar import CONVERGED_GRADIENT, CONVERGED_VALUES
 
     coarse, fine = solved(4e-3).solution, solved(1e-3).solution
@@ -97,12 +97,12 @@ def five_bar_order() -> Iterator[Figure]:
         errors = [np.linalg.norm(get(s) - exact, axis=-1) for s in (coarse, fine)]
         for k, order in enumerate(np.log(errors[0] / errors[1]) / np.log(4)):
             yield Figure(
-                f"order of {what}, objective {k + 1}: distance from 2", abs(float(order) - 2), 0.1
+                f"order of {what}, objective {k + 1}: difference from 2", abs(float(order) - 2), 0.1
             )
 
 
 def five_bar_trajectories() -> Iterator[Figure]:
-    """Against the independent solution, after Richardson's extrapolation from two steps."""
+    """Five-bar against an independent solution, with Richardson extrapolation from two steps."""
     with (DATA / "five_bar.csv").open() as file:
         rows = list(csv.DictReader(file))
     reference = {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
@@ -134,11 +134,13 @@ def five_bar_trajectories() -> Iterator[Figure]:
         [reference[f"d{o}_d{p}"] for o in five_bar.OBJECTIVES for p in five_bar.PARAMETERS]
     )
     relative = np.abs(gradients - theirs).max(0) / np.abs(theirs).max(0)
-    yield Figure("15 gradients over time, largest relative difference", float(relative.max()), 1e-7)
+    yield Figure(
+        "15 derivatives over time, largest relative difference", float(relative.max()), 1e-7
+    )
 
 
 def direct_against_differences() -> Iterator[Figure]:
-    """Direct sensitivities against central differences of the program itself, over 5 s."""
+    """Five-bar: direct sensitivities against central differences of Varimech's own results, over 5 s."""
     from test_five_bar import generously_parametrised
 
     for label, m in (
@@ -152,14 +154,14 @@ def direct_against_differences() -> Iterator[Figure]:
             for method in ("direct", "finite-difference")
         )
         yield Figure(
-            f"direct against differences: {label}, largest relative difference",
+            f"derivatives with respect to {label}, largest relative difference",
             float(np.abs(differences / direct - 1).max()),
             1e-6,
         )
 
 
 def invariants() -> Iterator[Figure]:
-    """Constraints at three levels, and energy."""
+    """Five-bar: constraints of positions, velocities and accelerations, and energy."""
     for level, residual in zip(
         ("position", "velocity", "acceleration"),
         solved(1e-3).solution.run.info["residuals"],
@@ -172,7 +174,7 @@ def invariants() -> Iterator[Figure]:
         drifts.append(float(abs(energy - energy[0]).max()))
     for k in range(2):
         yield Figure(
-            f"order of the energy drift ({(4e-3, 2e-3)[k]:g} → half): distance from 2",
+            f"order of the energy drift for h = {(4e-3, 2e-3)[k]:g} s and half of it: difference from 2",
             abs(math.log2(drifts[k] / drifts[k + 1]) - 2),
             0.1,
         )
@@ -186,14 +188,14 @@ def joints() -> Iterator[Figure]:
         exact = case.reference(case.p, np.linspace(0, DURATION, 51))
         coarse, fine = (case.measured(case.run(h)) for h in (STEP, STEP / 2))
         yield Figure(
-            f"{case.name}: motion after extrapolation, largest difference",
+            f"{case.name}: extrapolated motion, largest difference",
             float(np.abs((4 * fine - coarse) / 3 - exact).max()),
             5e-8,
         )
 
 
 def plane_and_space() -> Iterator[Figure]:
-    """One pendulum, planar and spatial."""
+    """The same pendulum in the plane and in space."""
     from test_joint_mechanisms import planar_and_spatial_pendulum
 
     planar, spatial = (
@@ -208,7 +210,7 @@ def plane_and_space() -> Iterator[Figure]:
 
 
 def native_speed() -> Iterator[Figure]:
-    """The compiled five-bar."""
+    """Speed of the compiled five-bar."""
     m, objectives = five_bar.mechanism(), five_bar.objectives()
 
     def microseconds(run: Callable[[], object]) -> float:
@@ -224,12 +226,12 @@ def native_speed() -> Iterator[Figure]:
     both = microseconds(
         lambda: m.sensitivity(objectives, duration=5.0, step=1e-3, every=5000, backend="native")
     )
-    yield Figure("µs a step of dynamics, native", dynamics, 2.0, shown="{:.2f}")
+    yield Figure("time per step of the motion (µs)", dynamics, 2.0, shown="{:.2f}")
     yield Figure(
-        "ms for 5,000 steps with five sensitivities, native", both * 5, 17.0, shown="{:.1f}"
+        "time for 5,000 steps with five sensitivities (ms)", both * 5, 17.0, shown="{:.1f}"
     )
     yield Figure(
-        "what five sensitivities and three objectives add to the dynamics",
+        "additional time for five sensitivities and three objectives",
         both / dynamics - 1,
         1.5,
         shown="{:.0%}",
@@ -237,7 +239,7 @@ def native_speed() -> Iterator[Figure]:
 
 
 def threads() -> Iterator[Figure]:
-    """Eight thousand runs in threads: samples in vectors take a quarter of the time of single ones."""
+    """Eight thousand runs of the five-bar on one and on two threads."""
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     lengths = math.sqrt(5) * np.linspace(0.95, 1.05, 8000)
 
@@ -256,7 +258,7 @@ def threads() -> Iterator[Figure]:
     ratios = [seconds(1) / seconds(2) for _ in range(15)]
     ratio = float(np.median(ratios))
     yield Figure(
-        "ensemble: two threads against one, median", ratio, 1.8, at_least=True, shown="{:.2f}"
+        "speed of two threads relative to one, median", ratio, 1.8, at_least=True, shown="{:.2f}"
     )
 
 
@@ -271,7 +273,7 @@ def printed_numbers(program: str, cache: str, **variables: str) -> list[float]:
 
 
 def cold_and_warm() -> Iterator[Figure]:
-    """The five-bar in processes of its own: nothing compiled yet, and everything."""
+    """Time to the first result of the five-bar in a new process, without and with compiled code in the cache."""
     program = (
         "import time; began = time.perf_counter(); import varimech; imported ="
         " time.perf_counter()\nfrom varimech.benchmarks import"
@@ -287,16 +289,14 @@ def cold_and_warm() -> Iterator[Figure]:
             rows.append(printed_numbers(program, cache, **kept))
     cold, warm = rows[0], np.array(rows[1:]).min(axis=0)
     yield Figure(
-        "s for the first call on a new model: build, compile, run", cold[2], 3.0, shown="{:.2f}"
+        "first call for a new model: build, compile and run (s)", cold[2], 3.0, shown="{:.2f}"
     )
-    yield Figure("s from import to result in a second process", float(warm[1]), 0.5, shown="{:.2f}")
-    yield Figure("s for `import varimech`", float(warm[0]), 0.3, shown="{:.2f}")
+    yield Figure("second process: from import to result (s)", float(warm[1]), 0.5, shown="{:.2f}")
+    yield Figure("`import varimech` (s)", float(warm[0]), 0.3, shown="{:.2f}")
 
 
 def large_models() -> Iterator[Figure]:
-    """Chains of bars, each in a process of its own with an empty cache; and both regimes on one
-    model.
-    """
+    """Chains of bars, each in a separate process with an empty cache."""
     program = (
         "import re, sys, time; sys.path[:0] = {folders!r}; from test_regimes import"
         " chain\nbegan = time.perf_counter(); m = chain([1.0] * {count}); h = 1e-3\nm.simulate(h,"
@@ -313,9 +313,9 @@ def large_models() -> Iterator[Figure]:
             text = program.format(folders=folders, count=count)
             computed[count] = printed_numbers(text, cache)
     each = {count: 1e6 * values[1] / count for count, values in computed.items()}
-    yield Figure("1,000 bars: ms a step", 1e3 * computed[1000][1], 0.8, shown="{:.2f}")
+    yield Figure("1,000 bars: time per step (ms)", 1e3 * computed[1000][1], 0.8, shown="{:.2f}")
     yield Figure(
-        "1,000 bars: s to state, derive and compile", computed[1000][0], 5.0, shown="{:.2f}"
+        "1,000 bars: time to define, derive and compile (s)", computed[1000][0], 5.0, shown="{:.2f}"
     )
     variation = max(each.values()) / min(each.values()) - 1
     yield Figure(
@@ -326,7 +326,7 @@ def large_models() -> Iterator[Figure]:
     )
     per_bar = [(computed[b][2] - computed[a][2]) / (b - a) for a, b in ((100, 1000), (1000, 4000))]
     yield Figure(
-        "growth of memory a bar: from 1,000 to 4,000 against from 100 to 1,000",
+        "additional memory per bar: from 1,000 to 4,000 bars, relative to from 100 to 1,000",
         per_bar[1] / per_bar[0],
         1.3,
         shown="{:.2f}",
@@ -334,8 +334,8 @@ def large_models() -> Iterator[Figure]:
 
 
 def andrews_accuracy() -> Iterator[Figure]:
-    """Andrews' squeezer to a tolerance of 1e-10, and derivatives against equations
-    written by hand.
+    """Andrews' squeezer with a tolerance of 1e-10: error, energy balance, and derivatives against
+    hand-written equations.
     """
     from test_andrews import OBJECTIVES, numbers, reference
 
@@ -348,22 +348,22 @@ def andrews_accuracy() -> Iterator[Figure]:
     )
     work = andrews.TORQUE * float(np.ptp(run.angle("OF").to_numpy()))
     yield Figure(
-        "Andrews: largest |ΔU| over the energy put in",
+        "Andrews: largest |ΔU|, relative to the supplied energy",
         float(np.abs(andrews.energy_balance(run)).max()) / work,
         1e-9,
     )
     exact = reference()[1]
     direct = numbers(m.sensitivity(OBJECTIVES, duration=andrews.DURATION, tolerance=1e-10))[1]
     yield Figure(
-        "Andrews: 25 derivatives against equations by hand, largest relative",
+        "Andrews: 25 derivatives against hand-written equations, largest relative difference",
         float(np.abs(direct / exact - 1).max()),
         1e-6,
     )
 
 
 def andrews_speed() -> Iterator[Figure]:
-    """Time to an accuracy of point F at 0.05 s; building in a process of its own with an empty
-    cache.
+    """Andrews' squeezer: time to reach an accuracy of point F at 0.05 s, and build time in a separate
+    process with an empty cache.
     """
     m = andrews.mechanism()
     F = np.array(andrews.POINT_F[0.05])
@@ -381,7 +381,7 @@ def andrews_speed() -> Iterator[Figure]:
                 break
         milliseconds = 1e3 * min(run.info["seconds"]["run"] for run in runs)
         yield Figure(
-            f"Andrews: ms to {accuracy:g} of F (tolerance {tolerance:g})",
+            f"Andrews: time to an error of {accuracy:g} of F, tolerance {tolerance:g} (ms)",
             milliseconds,
             bound,
             shown="{:.2f}",
@@ -393,11 +393,13 @@ def andrews_speed() -> Iterator[Figure]:
     )
     with tempfile.TemporaryDirectory() as cache:
         (seconds,) = printed_numbers(program, cache)
-    yield Figure("Andrews: s to state, derive, compile and run", seconds, 3.0, shown="{:.2f}")
+    yield Figure(
+        "Andrews: time to define, derive, compile and run (s)", seconds, 3.0, shown="{:.2f}"
+    )
 
 
 def library() -> Iterator[Figure]:
-    """The IFToMM library: tolerances, redundant constraints, stiffness, singular positions."""
+    """The IFToMM library: accuracy with given tolerances, redundant constraints, stiffness, singular positions."""
     from test_tolerances import ACCURACY, error
 
     for integrator in dict.fromkeys(i for _, i, *_ in ACCURACY):
@@ -408,7 +410,7 @@ def library() -> Iterator[Figure]:
             for t in tolerances
         ]
         yield Figure(
-            f"largest error over the tolerance asked, all benchmarks, {integrator}",
+            f"all benchmarks, {integrator}: largest ratio of error to tolerance",
             max(factors),
             10.0,
             shown="{:.2f}",
@@ -418,22 +420,22 @@ def library() -> Iterator[Figure]:
         for h in (5e-3, 2.5e-3)
     )
     yield Figure(
-        "Bricard 10 s with ALI3-P: residual of the constraints (m)",
+        "Bricard, 10 s with ALI3-P: residual of the constraints (m)",
         fine.info["residuals"][0],
         1e-12,
     )
     order = math.log2(energy_drift(coarse) / energy_drift(fine))
     yield Figure(
-        "Bricard with ALI3-P: order of the drift of the energy, distance from 2",
+        "Bricard with ALI3-P: order of the energy drift, difference from 2",
         abs(order - 2),
         0.15,
     )
     P3 = [run.position("P3").to_numpy()[row_at(run, 2.0)] for run in (coarse, fine)]
     off = float(np.abs((4 * P3[1] - P3[0]) / 3 - bricard.PLACES[2.0]).max())
-    yield Figure("Bricard with ALI3-P: P3 at 2 s, extrapolated, error (m)", off, 1e-7)
+    yield Figure("Bricard with ALI3-P: error of P3 at 2 s, extrapolated (m)", off, 1e-7)
     stiff = governor.mechanism().simulate(10.0, tolerance=1e-6, backend="native")
     yield Figure(
-        "governor 10 s: shortest over mean step",
+        "governor, 10 s: ratio of shortest to mean step",
         stiff.info["step"][0] / (10.0 / stiff.info["steps"]),
         1e-3,
         at_least=True,
@@ -442,21 +444,21 @@ def library() -> Iterator[Figure]:
     runs = [m.simulate(10.0, tolerance=1e-8, output=0.1, backend="native") for _ in range(4)]
     angle = runs[0].angle("crank 0").to_numpy()
     yield Figure(
-        "40 windows, 10 s: error of the angle (rad)",
+        "40 four-bars, 10 s: error of the angle (rad)",
         float(np.abs(angle - four_bar.crank_angle(40, runs[0].time)).max()),
         1e-4,
     )
     yield Figure(
-        "40 windows: drift of the energy over the largest kinetic energy",
+        "40 four-bars, 10 s: energy drift, relative to the largest kinetic energy",
         energy_drift(runs[0]),
         1e-6,
     )
     seconds = min(run.info["seconds"]["run"] for run in runs)
-    yield Figure("40 windows: s for 10 s", seconds, 0.4, shown="{:.2f}")
+    yield Figure("40 four-bars, 10 s: run time (s)", seconds, 0.4, shown="{:.2f}")
 
 
 def derivative_checks() -> Iterator[Figure]:
-    """All formulations on the five-bar's gradients, and the composite system."""
+    """Gradients of the five-bar with all formulations, and with the composite system."""
     from test_five_bar import CONVERGED_GRADIENT
 
     m, objectives = five_bar.mechanism(), five_bar.objectives()
@@ -480,7 +482,7 @@ def derivative_checks() -> Iterator[Figure]:
         off = float(
             (np.linalg.norm(g.gradient_history[-1] - CONVERGED_GRADIENT, axis=1) / size).max()
         )
-        yield Figure(f"five-bar gradients by {formulation}, largest relative error", off, bound)
+        yield Figure(f"five-bar gradients with {formulation}, largest relative error", off, bound)
     direct, composite = (
         m.sensitivity(objectives, duration=1.0, step=2e-3, method=scheme)
         for scheme in ("direct", "composite")
@@ -492,12 +494,12 @@ def derivative_checks() -> Iterator[Figure]:
 
 
 def relative_table() -> Iterator[Figure]:
-    """Table 1 of the five-bar in relative coordinates."""
+    """Table 1 of the five-bar benchmark in relative coordinates."""
     for name in RELATIVE:
         completed = five_bar.run({"step": 1e-3, "coordinates": name})
         share = float(np.max(np.array(completed.errors) / np.array(five_bar.TOLERANCES)))
         yield Figure(
-            f"errors (3) at h = 1e-3, {name}, largest share of their tolerances",
+            f"{name}: errors (3) at h = 1e-3 s, largest share of a tolerance",
             share,
             0.1,
             shown="{:.3%}",
@@ -505,7 +507,7 @@ def relative_table() -> Iterator[Figure]:
 
 
 def relative_against_natural() -> Iterator[Figure]:
-    """All benchmarks of rigid bodies in natural and in relative coordinates."""
+    """All benchmarks with rigid bodies: natural against relative coordinates."""
     from test_coordinates import DURATIONS, differences
 
     pairs = [(name, c) for name in DURATIONS for c in RELATIVE]
@@ -515,13 +517,11 @@ def relative_against_natural() -> Iterator[Figure]:
             kind = "sensitivities" if what.startswith("∂") else what
             largest[kind] = max(largest.get(kind, 0.0), value)
     for what, value in largest.items():
-        yield Figure(
-            f"{what} of all rigid benchmarks, natural against relative coordinates", value, 1e-9
-        )
+        yield Figure(f"{what}: largest difference", value, 1e-9)
 
 
 def relative_speed() -> Iterator[Figure]:
-    """Open trees in relative coordinates: how their cost grows, and how it compares."""
+    """Cost of open trees in relative coordinates: growth, and comparison with natural coordinates."""
 
     def per_step(m: vm.Mechanism, coordinates: str, step: float = 1e-4) -> float:
         settings: dict[str, Any] = {
@@ -542,11 +542,13 @@ def relative_speed() -> Iterator[Figure]:
     }
     for c in RELATIVE:
         growth = times[1000][c] / 1000 / (times[10][c] / 10)
-        yield Figure(f"time a step and bar, {c}, 1,000 bars over 10", growth, 1.2, shown="{:.2f}")
+        yield Figure(
+            f"{c}: time per step and bar, ratio of 1,000 bars to 10", growth, 1.2, shown="{:.2f}"
+        )
         for N in (100, 1000):
             ratio = times[N]["natural"] / times[N][c]
             yield Figure(
-                f"chain of {N} bars, a step of natural coordinates over {c}",
+                f"chain of {N} bars: time per step, ratio of natural coordinates to {c}",
                 ratio,
                 2.0,
                 at_least=True,
@@ -556,7 +558,7 @@ def relative_speed() -> Iterator[Figure]:
     for c in RELATIVE:
         ratio = shaft["natural"] / shaft[c]
         yield Figure(
-            f"governor (open tree in space), a step of natural coordinates over {c}",
+            f"governor (open tree in space): time per step, ratio of natural coordinates to {c}",
             ratio,
             2.0,
             at_least=True,

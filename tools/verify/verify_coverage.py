@@ -19,7 +19,7 @@ SAMPLES = (256, 1000, 4096)
 
 
 def intervals_of_hypercubes() -> Iterator[Figure]:
-    """Without and with control, over smooth and quadratic objectives."""
+    """Coverage of confidence intervals of Latin hypercubes, with and without control variates, for smooth and quadratic objectives."""
     from interval_coverage import covered
 
     for samples in SAMPLES:
@@ -29,7 +29,7 @@ def intervals_of_hypercubes() -> Iterator[Figure]:
             for share in shares
         )
         yield Figure(
-            f"coverage of 95 % intervals, hypercubes of {samples} samples, off by",
+            f"hypercubes of {samples:,} samples: difference of the coverage from 95 %",
             worst,
             0.02,
             shown="{:.1%}",

@@ -52,25 +52,25 @@ def _times(
 
 
 def adjoints_cost() -> Iterator[Figure]:
-    """Adjoints and direct derivatives beside the motion alone."""
+    """Cost of adjoint and direct derivatives, relative to the motion alone."""
     m = chain_of_parameters()
     swing = vm.integral(
         lambda s: vm.dot(s.velocity(str(LINKS)), s.velocity(str(LINKS))), unit="m²/s"
     )
     for title, scheme in (("ALI3-P", {}), ("RK4", {"integrator": "rk4"})):
         alone, adjoint = _times(m, 1.0, swing, "adjoint", scheme)
-        what = f"adjoint of {2 * LINKS} parameters, chain of {LINKS} bars, {title}, over the motion"
+        what = f"adjoint, {2 * LINKS} parameters: chain of {LINKS} bars, {title}"
         yield Figure(what, adjoint / alone, 5, shown="{:.2f}")
     alone, direct = _times(five_bar.mechanism(), 5.0, five_bar.objectives(), "direct", {})
     yield Figure(
-        "direct derivatives of 5 parameters, five-bar, ALI3-P, over the motion",
+        "direct, 5 parameters: five-bar, ALI3-P",
         direct / alone,
         2.5,
         shown="{:.2f}",
     )
     alone, adjoint = _times(five_bar.mechanism(), 5.0, five_bar.objectives(), "adjoint", {})
     yield Figure(
-        "adjoint of 3 objectives, five-bar, ALI3-P, over the motion",
+        "adjoint, 3 objectives: five-bar, ALI3-P",
         adjoint / alone,
         5,
         shown="{:.2f}",
@@ -78,7 +78,7 @@ def adjoints_cost() -> Iterator[Figure]:
 
 
 def adjoints_memory() -> Iterator[Figure]:
-    """A million steps within a bound of memory."""
+    """Adjoint method: a million steps within a memory limit."""
     m, steps, bound = five_bar.mechanism(), 10**6, 1.0
     largest = 0
     advance = Tape._advance
@@ -105,26 +105,26 @@ def adjoints_memory() -> Iterator[Figure]:
         tracemalloc.stop()
         Tape._advance = advance  # type: ignore[method-assign]
     yield Figure(
-        "records of an adjoint of 10⁶ steps with memory = 1 MB, MB",
+        "records of 10⁶ steps with memory = 1 MB (MB)",
         largest / 1e6,
         bound,
         shown="{:.2f}",
     )
     yield Figure(
-        "the same, peak of all arrays (times between steps: 8 MB each), MB",
+        "peak of all arrays in the same run (MB); an array of 10⁶ times takes 8 MB",
         peak,
         30,
         shown="{:.1f}",
     )
     yield Figure(
-        "its gradient against the one with ample memory",
+        "gradient of the same run against that with ample memory, largest relative difference",
         float(np.abs(little / ample - 1).max()),
         1e-10,
     )
 
 
 def second_derivatives() -> Iterator[Figure]:
-    """Hessians: symmetry, differences of gradients, both ways."""
+    """Hessians: symmetry, finite differences of gradients, and both methods against each other."""
     m, objectives = five_bar.mechanism(), five_bar.objectives()
     forward, backward = (
         m.hessian(objectives, duration=5.0, step=1e-3, method=scheme)
@@ -134,9 +134,11 @@ def second_derivatives() -> Iterator[Figure]:
     yield Figure(
         "asymmetry of the Hessians of the five-bar, forward over forward", forward.asymmetry, 1e-9
     )
-    yield Figure("the same, backward over forward", backward.asymmetry, 1e-9)
     yield Figure(
-        "one against the other",
+        "asymmetry of the Hessians of the five-bar, backward over forward", backward.asymmetry, 1e-9
+    )
+    yield Figure(
+        "forward over forward against backward over forward, largest relative difference",
         float((np.abs(forward.curvatures - backward.curvatures) / size).max()),
         1e-9,
     )
@@ -151,9 +153,15 @@ def second_derivatives() -> Iterator[Figure]:
         )
         differences.append((high - low) / (2 * δ))
     off = float((np.abs(forward.curvatures - np.stack(differences, axis=1)) / size).max())
-    yield Figure("Hessians of the five-bar against differences of exact gradients", off, 1e-6)
     yield Figure(
-        "Hessian of the pendulum's angle against its closed form", pendulum_hessian(), 1e-9
+        "Hessians of the five-bar against finite differences of exact gradients, largest relative difference",
+        off,
+        1e-6,
+    )
+    yield Figure(
+        "Hessian of the pendulum's angle against its closed form, relative difference",
+        pendulum_hessian(),
+        1e-9,
     )
 
 
@@ -183,7 +191,7 @@ STARTS: tuple[dict[str, float], ...] = ({}, {"Ls1": 2.0, "Ls2": 2.2}, {"Ls1": 2.
 
 
 def optimum_of_the_five_bar() -> Iterator[Figure]:
-    """The five-bar kept still, from three starts."""
+    """Optimal design of the five-bar at rest, from three starts."""
     m, objective = five_bar.mechanism(), five_bar.objectives()["psi1"]
     for hessian in ("approximate", "exact"):
         results = [
@@ -196,20 +204,26 @@ def optimum_of_the_five_bar() -> Iterator[Figure]:
             abs(o.parameters[name] - value) for o in results for name, value in STILL.items()
         )
         yield Figure(
-            f"five-bar kept still, {hessian} Hessians, three starts: error of Ls1, Ls2, m",
+            f"{hessian} Hessians, three starts: largest error of Ls1 and Ls2 (m)",
             error,
             1e-8,
         )
         yield Figure(
-            "the same, most iterations", max(o.iterations for o in results), 30, shown="{:.0f}"
+            f"{hessian} Hessians: largest number of iterations",
+            max(o.iterations for o in results),
+            30,
+            shown="{:.0f}",
         )
         yield Figure(
-            "the same, seconds for the last of them", results[-1].seconds, 1.0, shown="{:.2f}"
+            f"{hessian} Hessians: time for the last start (s)",
+            results[-1].seconds,
+            1.0,
+            shown="{:.2f}",
         )
     certificate = m.sensitivity(five_bar.objectives(), duration=5.0).certify()
     digits = certificate.digits.to_numpy()
     yield Figure(
-        "digits to trust of the five-bar's gradient, tolerance 1e-8",
+        "certified digits of the five-bar's gradient, tolerance 1e-8",
         float(np.nanmin(digits)),
         8.0,
         at_least=True,

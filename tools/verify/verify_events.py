@@ -27,17 +27,21 @@ def gradients_over_impacts() -> Iterator[Figure]:
     motion = _fastest(lambda: m.simulate(backend="native", **options))
     for method in ("direct", "adjoint"):
         took = _fastest(partial(gradient, method=method, backend="native"))
-        what = f"gradient over 26 impacts by {method}, times of the motion"
+        what = f"{method} method: time of a gradient over 26 impacts, relative to the motion"
         yield Figure(what, took / motion, 3.0, shown="{:.2f}")
     first = gradient(method="direct", coordinates="natural", tolerance=1e-12)
     impacts = sum(e.what == "impact" for e in first.run.events)
-    yield Figure("impacts", impacts, 20, at_least=True, shown="{:.0f}")
+    yield Figure("number of impacts", impacts, 20, at_least=True, shown="{:.0f}")
     sizes = np.abs(first.final_gradient).max(axis=1, keepdims=True)
     for coordinates in ("natural", "rtdyn0", "rtdyn1"):
         for method in ("direct", "adjoint"):
             g = gradient(method=method, coordinates=coordinates, tolerance=1e-12).final_gradient
             off = float((np.abs(g - first.final_gradient) / sizes).max())
-            yield Figure(f"the same by {method}, {coordinates}, relative deviation", off, 1e-8)
+            yield Figure(
+                f"{method} method, {coordinates} coordinates: largest relative difference of the gradient",
+                off,
+                1e-8,
+            )
 
 
 def _fastest(call: Callable[[], object]) -> float:

@@ -36,19 +36,23 @@ HOSTILE = {
 
 
 def model_files() -> Iterator[Figure]:
-    """Model files: round trips and what no file can do."""
+    """Model files: round trips, and refusal of hostile files."""
     texts = {
         name: entry.model_file.read_text(encoding="utf-8") for name, entry in BENCHMARKS.items()
     }
     read = {name: vm.Mechanism.from_file(entry.model_file) for name, entry in BENCHMARKS.items()}
     yield Figure(
-        "benchmarks whose files are not the same after reading and writing",
+        "number of benchmarks whose files change when they are read and written",
         sum(read[n].to_text() != t for n, t in texts.items()),
         0,
     )
     one, other = BENCHMARKS["andrews"].mechanism().simulate(0.01), read["andrews"].simulate(0.01)
     off = np.abs(one.position("F").to_numpy() - other.position("F").to_numpy()).max()
-    yield Figure("Andrews from its file against the one from Python, point F (m)", float(off), 0.0)
+    yield Figure(
+        "Andrews: difference of point F between the model file and the Python model (m)",
+        float(off),
+        0.0,
+    )
     slowest, refused = 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hostile.yaml"
@@ -61,17 +65,17 @@ def model_files() -> Iterator[Figure]:
                 refused += 1
             slowest = max(slowest, time.perf_counter() - began)
     yield Figure(
-        f"hostile files refused, of {len(HOSTILE)}",
+        f"number of hostile files refused, of {len(HOSTILE)}",
         refused,
         len(HOSTILE),
         at_least=True,
         shown="{:.0f}",
     )
-    yield Figure("the slowest of them (s)", slowest, 1.0, shown="{:.3f}")
+    yield Figure("longest time to refuse a hostile file (s)", slowest, 1.0, shown="{:.3f}")
 
 
 def first_report() -> Iterator[Figure]:
-    """From a new model file to its report, on the command line."""
+    """Time from a new model file to its report, on the command line."""
     with tempfile.TemporaryDirectory() as folder:
         for command in (("new", "my.yaml"), ("run", "my.yaml", "--out", "out")):
             began = time.perf_counter()
@@ -82,13 +86,13 @@ def first_report() -> Iterator[Figure]:
                 capture_output=True,
             )
         yield Figure(
-            "`varimech run my.yaml --out out` (s)",
+            "time of `varimech run my.yaml --out out` (s)",
             time.perf_counter() - began,
             10.0,
             shown="{:.1f}",
         )
         yield Figure(
-            "its report (MB)",
+            "size of the report (MB)",
             (Path(folder) / "out" / "report.html").stat().st_size / 1e6,
             10.0,
             shown="{:.1f}",

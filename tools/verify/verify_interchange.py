@@ -22,7 +22,7 @@ URDF = ROOT / "tests" / "data" / "urdf"
 
 
 def urdf_files() -> Iterator[Figure]:
-    """A closed loop by its tag against the same in words, and a hostile file."""
+    """URDF import: a closed loop against the same mechanism built in Python, and a hostile file."""
     from test_urdf import BOMB
 
     imported = vm.Mechanism.from_urdf(
@@ -45,7 +45,7 @@ def urdf_files() -> Iterator[Figure]:
         for m in (imported, stated)
     ]
     yield Figure(
-        "four-bar of a URDF file with a loop tag against words, 1 s (m)",
+        "four-bar with a loop tag: difference of point C within 1 s (m)",
         float(np.abs(places[0] - places[1]).max()),
         1e-8,
     )
@@ -58,11 +58,11 @@ def urdf_files() -> Iterator[Figure]:
             refused = np.inf
         except vm.ModelError:
             refused = time.perf_counter() - began
-    yield Figure("seconds to refuse a URDF file of entities that grow to 10 GB", refused, 1.0)
+    yield Figure("time to refuse a URDF file whose entities expand to 10 GB (s)", refused, 1.0)
 
 
 def equations_in_c() -> Iterator[Figure]:
-    """The compiled equations of motion against CasADi's, for the five-bar."""
+    """Exported equations of motion of the five-bar: compiled C against CasADi."""
     e = five_bar.mechanism().equations()
     with tempfile.TemporaryDirectory() as folder:
         source, library = e.to_c(folder, "five_bar"), Path(folder) / "five_bar.so"
@@ -83,13 +83,11 @@ def equations_in_c() -> Iterator[Figure]:
         for g, w in zip(got, want, strict=True)
         if w.size
     )
-    yield Figure("equations of motion in plain C against CasADi, relative", off, 1e-12)
+    yield Figure("largest relative difference", off, 1e-12)
 
 
 def frameworks() -> Iterator[Figure]:
-    """Derivatives in JAX and PyTorch against those of the problem, and what the frameworks' own
-    checks say of them.
-    """
+    """Derivatives in JAX and PyTorch against those of the problem, and the gradient checks of PyTorch."""
     import jax
     import torch
     from jax.test_util import check_grads
@@ -109,25 +107,23 @@ def frameworks() -> Iterator[Figure]:
     }
     for name, (computed, expected) in results.items():
         off = float(np.abs(computed - expected).max() / np.abs(expected).max())
-        yield Figure(f"{name} against those of the problem, relative", off, 1e-12)
+        yield Figure(f"{name}, relative difference", off, 1e-12)
     check_grads(in_jax, (x,), order=2)  # raises where they are wrong
     passed = torch.autograd.gradcheck(in_torch, (t,)) + torch.autograd.gradgradcheck(in_torch, (t,))
-    yield Figure("checks of PyTorch that fail", 2.0 - passed, 0.5)
+    yield Figure("number of PyTorch checks that fail", 2.0 - passed, 0.5)
 
 
 def notebooks() -> Iterator[Figure]:
-    """What a notebook shows of the five-bar."""
+    """Pictures of the five-bar in a notebook."""
     m = five_bar.mechanism()
     shown = [x._display() for x in (m, m.parameters, m.simulate(1.0), m.topology())]
     results = [base64.b64decode(x) for html in shown for x in re.findall(r"base64,([^\"]+)", html)]
-    yield Figure(
-        "pictures that a notebook shows of a five-bar (4 wanted): missing", 4.0 - len(results), 0.5
-    )
-    yield Figure("MB of these", sum(map(len, results)) / 1e6, 2.0)
+    yield Figure("number of missing pictures, of 4", 4.0 - len(results), 0.5)
+    yield Figure("total size of the pictures (MB)", sum(map(len, results)) / 1e6, 2.0)
 
 
 def gallery() -> Iterator[Figure]:
-    """Examples with a script, a test and a picture."""
+    """Gallery: examples with a script, a test and a picture."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
     names = [path.stem for path in (ROOT / "examples").glob("*.py")]
@@ -139,6 +135,6 @@ def gallery() -> Iterator[Figure]:
         and (ROOT / "docs" / "images" / f"example_{n}.png").exists()
     ]
     yield Figure(
-        "examples of the gallery without test or picture", float(len(names) - len(good)), 0.5
+        "number of examples without a test or a picture", float(len(names) - len(good)), 0.5
     )
-    yield Figure("examples short of eight", float(max(0, 8 - len(good))), 0.5)
+    yield Figure("number of examples missing to eight", float(max(0, 8 - len(good))), 0.5)

@@ -18,7 +18,7 @@ from varimech.benchmarks.pendulum_tolerance import exact_moments, mechanism, obj
 
 
 def moments_of_simple_models() -> Iterator[Figure]:
-    """A linear model and its square, with correlated parameters, against closed forms."""
+    """Moments of a linear and a quadratic model with correlated parameters, against closed forms."""
     from test_moments import ANY, LINEAR, SQUARE, TIME, linear_oscillator, linear_slopes
 
     m, r, σ = linear_oscillator(), 0.6, np.array([0.1, 0.2])
@@ -48,7 +48,7 @@ def moments_of_simple_models() -> Iterator[Figure]:
 
 
 def moments_of_the_pendulum() -> Iterator[Figure]:
-    """Against the exact motion, integrated over the distribution."""
+    """Moments of the pendulum against integrals over exact motions."""
     m = mechanism()
     theory = {"first_mean": 2, "mean": 4, "first_variance": 4, "variance": 4}
     errors: dict[str, list[np.ndarray]] = {name: [] for name in theory}
@@ -63,7 +63,7 @@ def moments_of_the_pendulum() -> Iterator[Figure]:
             )
     for name, (coarse, fine) in errors.items():
         off = float(np.abs(np.log2(coarse / fine) - theory[name]).max())
-        what = f"pendulum, {name.replace('_', ' ')}: order of its error in σ, off {theory[name]} by"
+        what = f"{name.replace('_', ' ')}: order of the error in σ, difference from {theory[name]}"
         yield Figure(what, off, 0.1, shown="{:.3f}")
     for order in (1, 2):
         with warnings.catch_warnings():
@@ -83,8 +83,7 @@ def moments_of_the_pendulum() -> Iterator[Figure]:
         true = moments.time[np.flatnonzero(missed > 0.1 * largest + 1e-9)[0]]
         off = abs(math.log(moments.horizon.item() / true))
         yield Figure(
-            f"pendulum, horizon of order {order}, {moments.horizon.item():.2f} s, off the true"
-            " one by",
+            f"horizon of order {order} ({moments.horizon.item():.2f} s): difference from the true horizon",
             off,
             0.2,
             shown="{:.1%}",
@@ -92,7 +91,7 @@ def moments_of_the_pendulum() -> Iterator[Figure]:
 
 
 def benchmarks_with_tolerances() -> Iterator[Figure]:
-    """Both examples of the paper: moments and Monte Carlo against integrals over exact motions."""
+    """Both examples of Choi (2005): moments and Monte Carlo against integrals over exact motions."""
     for name in ("pendulum-tolerance", "slider-crank-tolerance"):
         yield Figure(
             f"{name}, largest share of a tolerance",

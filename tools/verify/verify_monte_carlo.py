@@ -40,8 +40,8 @@ def _apart(a: vm.Study, b: vm.Study) -> float:
 
 
 def pendulum_studies() -> Iterator[Figure]:
-    """Against the exact solution, integrated over the distribution; one of a million samples is
-    killed in the middle.
+    """Monte Carlo studies of the pendulum against integrals over exact motions; the study of a million
+    samples is killed and resumed.
     """
     from pendulum_exact import DURATION, exact_moments
 
@@ -54,7 +54,7 @@ def pendulum_studies() -> Iterator[Figure]:
             middle, half = (bounds.upper + bounds.lower) / 2, (bounds.upper - bounds.lower) / 2
             share = float((np.abs(middle - exact) / half).max())
             yield Figure(
-                f"pendulum, {of} of {computed.count} samples, error over its 99.9 % interval",
+                f"{of} of {computed.count:,} samples: error relative to the 99.9 % interval",
                 share,
                 1.0,
                 shown="{:.2f}",
@@ -62,7 +62,7 @@ def pendulum_studies() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         taken = _killed_in_the_middle(folder)
         yield Figure(
-            f"pendulum, share of {MANY} samples that were done when it was killed",
+            f"share of {MANY:,} samples that were computed before the study was killed",
             taken / MANY,
             0.1,
             True,
@@ -70,7 +70,7 @@ def pendulum_studies() -> Iterator[Figure]:
         )
         resumed = study(samples=MANY, checkpoint=folder, **SHORT)
         yield Figure(
-            "the same, resumed: difference from one that was not killed",
+            "resumed study: difference from an uninterrupted study",
             _apart(whole, resumed),
             0.0,
         )
@@ -100,7 +100,7 @@ def _taken(state: Path) -> int:
 
 
 def studies_elsewhere() -> Iterator[Figure]:
-    """On one thread, on two, and on a cluster that loses a worker."""
+    """The same study on one thread, on two threads, and on a cluster that loses a worker."""
     from distributed import Client, LocalCluster
 
     from test_monte_carlo import study
@@ -108,7 +108,7 @@ def studies_elsewhere() -> Iterator[Figure]:
     request: dict[str, Any] = {"samples": 40_000, "control": True}
     one = study(executor=1, **request)
     yield Figure(
-        "difference between studies on 1 and on 2 threads",
+        "difference between the studies on one and on two threads",
         _apart(one, study(executor=2, **request)),
         0.0,
     )
@@ -122,22 +122,22 @@ def studies_elsewhere() -> Iterator[Figure]:
         subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {victim}"])
         there = study(executor=client, **request)
         yield Figure(
-            "difference from one on 3 Dask workers, one of them killed", _apart(one, there), 0.0
+            "difference between the studies on one thread and on three Dask workers, one of which is killed",
+            _apart(one, there),
+            0.0,
         )
 
 
 def studies_throughput() -> Iterator[Figure]:
-    """Five-bar, 5 s, ψ to 2e-5, on all cores."""
+    """Samples per second of the five-bar on all cores (5 s, error of ψ ≤ 2e-5)."""
     options: dict[str, Any] = {"tolerance": 1e-5, "output": 5.0}
     m, objectives = five_bar.mechanism(), {"psi1": five_bar.objectives()["psi1"]}
     settings: tuple[dict[str, Any], ...] = {"tolerance": 1e-12}, options
     exact, computed = (m.sensitivity(objectives, duration=5.0, **h).values.item() for h in settings)
-    yield Figure(
-        "five-bar, relative error of ψ with which samples are run", abs(computed / exact - 1), 2e-5
-    )
+    yield Figure("relative error of ψ in a sample", abs(computed / exact - 1), 2e-5)
     distributions = {name: vm.Tolerance(0.005) for name in ("Ls1", "Ls2", "L_A1")}
     best = 0.0
     for _ in range(3):
         study = m.monte_carlo(objectives, distributions, duration=5.0, samples=20_000, **options)
         best = max(best, study.count / study.seconds["run"])
-    yield Figure("five-bar, 5 s: samples a second", best, 4000, at_least=True, shown="{:.0f}")
+    yield Figure("samples per second", best, 4000, at_least=True, shown="{:.0f}")

@@ -22,7 +22,7 @@ SCRUB = """() => { const p = varimech.player, a = p.animation, frames = 500, beg
 
 
 def report_of_a_long_run() -> Iterator[Figure]:
-    """The five-bar in 10⁴ steps, with five sensitivities."""
+    """Report of a run of the five-bar with 10⁴ steps and five sensitivities."""
     gradient = five_bar.mechanism().sensitivity(
         five_bar.objectives(), five_bar.PARAMETERS, duration=5.0, step=5e-4
     )
@@ -30,12 +30,12 @@ def report_of_a_long_run() -> Iterator[Figure]:
         began = time.perf_counter()
         path = vm.report(Path(folder) / "five-bar.html", gradient)
         yield Figure(
-            "report of 10⁴ steps with five sensitivities, seconds to write",
+            "time to write the report (s)",
             time.perf_counter() - began,
             5.0,
             shown="{:.2f}",
         )
-        yield Figure("the same, MB", path.stat().st_size / 1e6, 10.0, shown="{:.2f}")
+        yield Figure("size of the report (MB)", path.stat().st_size / 1e6, 10.0, shown="{:.2f}")
         if (chromium := shutil.which("chromium")) is not None:
             yield from _in_a_browser(path, chromium)
 
@@ -57,10 +57,13 @@ def _in_a_browser(path: Path, chromium: str) -> Iterator[Figure]:
         )
         page.goto(path.as_uri())
         yield Figure(
-            "the same, ms to draw another time of it", page.evaluate(SCRUB), 16.0, shown="{:.2f}"
+            "time to draw the mechanism at another time (ms)",
+            page.evaluate(SCRUB),
+            16.0,
+            shown="{:.2f}",
         )
         yield Figure(
-            "the same, complaints and requests of a browser without a network",
+            "number of errors and network requests in an offline browser",
             len(heard),
             0,
             shown="{:.0f}",

@@ -22,7 +22,7 @@ GRADIENT, CURVATURE = np.array([2.0, -1.0]), np.array([[0.8, 0.3], [0.3, -0.5]])
 
 
 def statistics_of_a_quadratic() -> Iterator[Figure]:
-    """Mean and variance of f = gᵀx + ½ xᵀHx of normal variables, with derivatives."""
+    """Mean and variance of f = gᵀx + ½ xᵀHx for normal variables x, with derivatives."""
     from random_functions import OPTIONS, carrier
 
     m = carrier({})
@@ -40,7 +40,7 @@ def statistics_of_a_quadratic() -> Iterator[Figure]:
     variance = g @ C @ g + np.trace(CURVATURE @ C @ CURVATURE @ C) / 2
     yield Figure("mean, relative error", abs(result["mean"] / mean - 1), 1e-10)
     off = abs(result["deviation"] / math.sqrt(variance) - 1)
-    yield Figure("deviation, relative error", off, 1e-10)
+    yield Figure("standard deviation, relative error", off, 1e-10)
     # ∂var/∂μ = 2 H C g;  ∂var/∂σᵢ = 2 σᵢ gᵢ² + 2 σᵢ (H C H)ᵢᵢ;  ∂σᵢ/∂width = 1/3
     by_mean = (CURVATURE @ C @ g) / math.sqrt(variance)
     by_width = σ * (g**2 + np.diag(CURVATURE @ C @ CURVATURE)) / math.sqrt(variance) / 3
@@ -48,42 +48,46 @@ def statistics_of_a_quadratic() -> Iterator[Figure]:
     by_statistic = result.dataset.sel(statistic="deviation")
     found = np.concatenate([by_statistic[k] for k in ("nominal_derivatives", "width_derivatives")])
     off = float(np.abs(found - expected).max() / np.abs(expected).max())
-    yield Figure("derivatives of the deviation by means and tolerances", off, 1e-9)
+    yield Figure(
+        "derivatives of the standard deviation with respect to means and tolerances, relative error",
+        off,
+        1e-9,
+    )
 
 
 def cheapest_tolerances() -> Iterator[Figure]:
-    """Reciprocal costs against Lagrange's closed form; the five-bar at a given risk."""
+    """Cheapest tolerances: reciprocal costs against Lagrange's closed form, and the five-bar at a given risk."""
     import cheapest_tolerances as example
     from test_allocation import LINEAR, allocate, lagrange, reciprocal
 
     σ = 8e-5
     a = allocate(reciprocal(1.0), {"deviation": vm.std(LINEAR) <= σ})
     off = float(np.abs(a.after / lagrange(σ) - 1).max())
-    yield Figure("tolerances of least reciprocal cost, relative error", off, 1e-8)
+    yield Figure("cheapest tolerances with reciprocal costs, relative error", off, 1e-8)
     m = example.mechanism()
     p = m.problem({"peak": example.PEAK}, duration=example.DURATION)
     a = p.allocate(example.safe(example.RISK), statistics="form", verify=False)
     yield Figure(
-        "five-bar: cost saved beside equal tolerances at equal risk",
+        "five-bar: saving relative to equal tolerances with the same risk",
         a.saving,
         0.2,
         at_least=True,
         shown="{:.3f}",
     )
-    yield Figure("five-bar: gradient runs", a.runs["gradient_runs"], 99, shown="{:.0f}")
+    yield Figure("five-bar: number of gradient runs", a.runs["gradient_runs"], 99, shown="{:.0f}")
     ends = p.with_options(tolerance=1e-7, output=example.DURATION)
     study = ends.monte_carlo(a.distributions, samples=1_000_000, seed=77, keep=True)
     peaks = study.samples["values"].to_numpy().reshape(1_000_000, -1)[:, -1]
     risk = float((peaks > example.LIMIT).mean())
     yield Figure(
-        "five-bar: risk of a million samples, relative deviation from the target",
+        "five-bar: risk in a million samples, relative difference from the target",
         abs(risk / example.RISK - 1),
         0.05,
     )
 
 
 def first_passage() -> Iterator[Figure]:
-    """Probability that an undamped oscillator with random amplitude ever exceeds a limit."""
+    """First passage: probability that an undamped oscillator with random amplitude ever exceeds a limit."""
     from random_functions import carrier
 
     m = carrier({})
@@ -93,4 +97,4 @@ def first_passage() -> Iterator[Figure]:
     found = m.reliability(limit, duration=1.0, tolerance=1e-9)
     expected = float(stats.norm.sf(2.5))
     off = abs(float(found.probability) / expected - 1)
-    yield Figure("first passage by FORM, relative error", off, 1e-6)
+    yield Figure("probability by FORM, relative error", off, 1e-6)

@@ -20,12 +20,16 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
     lines = [
         "# Benchmark library",
         "",
-        "Most of these problems are published. For each of them, a file in"
-        " `src/varimech/benchmarks/` solves the problem and compares the results with reference"
-        " values, whose sources it names. `varimech benchmark all --page FILE` writes this page. The"
-        " share is the error divided by its tolerance; the table shows the check with the largest"
-        " share. Times are for one run: build includes deriving and compiling the equations, and"
-        " assembly; run is the time integration.",
+        "This page lists the accuracy of Varimech for benchmark problems, most of which are"
+        " published. For each problem, a file in `src/varimech/benchmarks/` computes the results and"
+        " compares them with reference values; the file names the sources of these values."
+        " `varimech benchmark all --page FILE` writes this page.",
+        "",
+        "The table shows, for each benchmark, the check whose error is the largest share of its"
+        " tolerance. The times are those of a single run: *build* includes deriving and compiling the"
+        " equations and assembling the initial state, *run* is the time integration. The sections"
+        " below list all checks. In their names, *direct* and *adjoint* are the methods that compute a"
+        " derivative, and (SI) stands for the SI unit of the value.",
         "",
         f"Machine: {_machine()}.",
         "",
@@ -54,7 +58,7 @@ def _section(name: str, outcome: Outcome) -> list[str]:
     return [
         f"## {name}",
         "",
-        f"{BENCHMARKS[name].title}. Solved by: {outcome.to_json()['method']}.",
+        f"{BENCHMARKS[name].title}. Method: {outcome.to_json()['method']}.",
         "",
         "| check | computed | reference | error | tolerance | |",
         "| --- | --: | --: | --: | --: | --- |",

@@ -1,7 +1,7 @@
-"""Elements, one file each, and what a new one is written with.
+"""Elements, one file each, and the building blocks of new elements.
 
-`import varimech as vm`; a joint is a subclass of `vm.elements.Joint`, a force one of
-`vm.elements.Force`, and so on; `vm.register` makes it known (docs/extending.md).
+After `import varimech as vm`, a new joint is a subclass of `vm.elements.Joint`, a new force a subclass of
+`vm.elements.Force`, and so on. Register it with `vm.register` (docs/extending.md).
 """
 
 from ..model import fields as fields

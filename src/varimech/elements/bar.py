@@ -16,25 +16,28 @@ class Bar(BodyElement[RigidBody]):
     """A straight bar along its own x axis, with a named point at each end."""
 
     kind = "bar"
-    start = fields.NewPoint("Name of the point at its origin.")
-    end = fields.NewPoint("Name of the point at x = length.")
-    length = fields.Scalar("Length.", unit="m", rule="positive")
+    start = fields.NewPoint("Name of the point at the start of the bar, the origin of its frame.")
+    end = fields.NewPoint("Name of the point at the other end, x = length.")
+    length = fields.Scalar("Length of the bar.", unit="m", rule="positive")
     mass = fields.Mass()
     com = fields.OptionalScalar(
         "Distance of the centre of mass from `start`; half the length if not given.", unit="m"
     )
     inertia = fields.Inertia(
-        "Inertia about the centre of mass; that of a uniform bar if not given (m L²/12; in space a"
-        " solid cylinder).",
+        "Inertia about the centre of mass; that of a uniform bar if not given (m L²/12 in the plane,"
+        " a solid cylinder in space).",
         default=None,
     )
     radius = fields.Scalar(
-        "Radius of that cylinder (spatial bars only).", unit="m", rule="non-negative", default=0.0
+        "Radius of the solid cylinder (spatial bars only).",
+        unit="m",
+        rule="non-negative",
+        default=0.0,
     )
     points = fields.NewPoints("Further named points.", example="middle")
     floating = fields.Flag("True for a bar that no chain of joints connects to the ground.")
     shape = fields.Shape(
-        "Shape in solid views, one or several, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15,"
+        "One or more shapes for solid views, such as `varimech.box((0.3, 0.04, 0.02), at=(0.15,"
         " 0, 0))`."
     )
 

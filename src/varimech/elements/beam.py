@@ -17,59 +17,59 @@ from ..model.sections import SHAPES, Section
 
 
 class BeamElement(BodyElement[Beam]):
-    """A slender elastic beam, bending and stretching by any amount, with a named point at each end;
-    without shear and torsion.
+    """A slender elastic beam that can bend and stretch by large amounts, with a named point at each
+    end. Shear and torsion are neglected.
 
-    Its ends are connected like those of bars: by revolute joints (spherical ones in space), or held
-    in a direction by `clamp`. Between them it has nodes 'n1', 'n2', …, which forces, springs, joints
-    and outputs can name like any other point ('name.n1'). At the start it has its unstressed shape;
-    there it needs values as a bar would.
+    Connect the ends like those of a bar, with revolute joints (spherical joints in space), or hold
+    their direction with a `clamp`. The nodes between the ends are called 'n1', 'n2', …; forces,
+    springs, joints and outputs refer to them like any other point ('name.n1'). The beam initially
+    has its unstressed shape and needs the same initial values as a bar.
     """
 
     kind = "beam"
     makes: ClassVar[type[Body]] = Beam
-    from_ = fields.NewPoint("Name of the point at its first end.")
-    to = fields.NewPoint("Name of the point at its other end.")
+    from_ = fields.NewPoint("Name of the point at the first end.")
+    to = fields.NewPoint("Name of the point at the other end.")
     segments = fields.Whole(
         "Number of equal segments, 1 or more. Deflections of pinned beams and cantilevers are"
-        " accurate to 2.3 % with 8 segments and 0.2 % with 32, those of beams clamped at both ends"
-        " to 9 % and 0.6 %; adjacent segments must not fold by more than 90°."
+        " accurate to 2.3 % with 8 segments and to 0.2 % with 32; those of beams clamped at both"
+        " ends, to 9 % and 0.6 %. The angle between adjacent segments must not exceed 90°."
     )
     E = fields.Scalar("Young's modulus.", unit="Pa", rule="positive")
     area = fields.OptionalScalar("Area of the cross-section.", unit="m²", rule="positive")
     inertia = fields.OptionalScalar(
-        "Second moment of area for bending (in space the same in all directions).",
+        "Second moment of area for bending; in space, it is the same in all directions.",
         unit="m⁴",
         rule="non-negative",
     )
     section = fields.Raw(
-        "Area and inertia together, such as `varimech.circle(0.01)`, `tube`, `rectangle` or"
-        " `square`.",
+        "Cross-section, instead of `area` and `inertia`: `varimech.circle(0.01)`, or a `tube`,"
+        " `rectangle` or `square`.",
         file_type="SectionEntry",
     )
     density = fields.OptionalScalar(
-        "Density, instead of `mass`, which is then density × area × natural_length.",
+        "Density, instead of `mass`. The mass is then density × area × natural_length.",
         unit="kg/m³",
         rule="positive",
     )
     mass = fields.OptionalScalar("Mass of the whole beam.", unit="kg", rule="positive")
     length = fields.Raw("Initial length of the straight beam.", file_type="Number", unit="m")
     natural_length = fields.OptionalScalar(
-        "Length of the unstressed beam; the initial length if not given. Two parameters for the two"
-        " lengths separate the effect of the geometry (`length`) from that of the unstressed length"
-        " alone (`natural_length`).",
+        "Length of the unstressed beam; the initial length if not given. Use a separate parameter"
+        " for each of the two lengths to separate the effect of the geometry (`length`) from that"
+        " of the unstressed length (`natural_length`).",
         unit="m",
         rule="positive",
     )
     shape = fields.Raw(
-        "Shape of a curved beam, instead of `length`: a function from s in [0, 1] to a position,"
-        ' such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1 - s)"), or one'
-        " position for each node (m, in the beam's own frame). It is also the unstressed shape"
-        " (scaled if natural_length is given).",
+        "Shape of a curved beam, instead of `length`: either a function from s in [0, 1] to a"
+        ' position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1 -'
+        ' s)"), or one position for each node (m, in the frame of the beam). The unstressed beam'
+        " has the same shape, scaled if natural_length is given.",
         file_type="Shape",
     )
     material = fields.Choice(
-        'Stretching law, "logarithmic" or "linear" in the stretch.',
+        'Stretching law: "logarithmic" or "linear" in the stretch.',
         options=MATERIALS,
         default="logarithmic",
     )
@@ -79,9 +79,9 @@ class BeamElement(BodyElement[Beam]):
         default="consistent",
     )
     damping = fields.Raw(
-        "Rayleigh damping (γ, β): −γ M v (γ in 1/s) on all masses, and β (s) times the stiffness"
-        " times the rates of stretching and bending, clamps included; small vibrations of angular"
-        " frequency ω have a damping ratio of γ/(2ω) + βω/2.",
+        "Rayleigh damping (γ, β): the force −γ M v on all masses (γ in 1/s), and β (in s) times the"
+        " stiffness times the rates of stretching and bending, including those at clamps. Small"
+        " vibrations of angular frequency ω have a damping ratio of γ/(2ω) + βω/2.",
         file_type="Two",
         default=(0.0, 0.0),
     )

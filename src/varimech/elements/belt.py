@@ -3,8 +3,9 @@
     rigid     φ₂ = i φ₁ + φ₀,     |i| = r₁/r₂
     elastic   e = r₂ (i φ₁ + φ₀ − φ₂),     T₊ = max(T₀ + k e + c ė, 0),     T₋ = max(T₀ − k e − c ė, 0)
 
-with the tensions T₊, T₋ of both strands, which cannot push. An open belt turns both pulleys in the
-same sense, a crossed one in opposite senses. The belt exerts the torque r₂ (T₊ − T₋) along φ₂.
+with the tensions T₊, T₋ of both strands, which cannot be negative. An open belt turns both pulleys
+in the same direction, a crossed belt in opposite directions. The belt exerts the torque r₂ (T₊ − T₋)
+along φ₂.
 """
 
 from __future__ import annotations
@@ -26,31 +27,36 @@ from ..model.transmission import sense, wheel_axis
 
 
 class Belt(Force):
-    """A belt or chain on two pulleys that do not slip, over any number of turns: rigid, or with
+    """A belt or chain on two pulleys, without slip and for any number of turns. It is rigid, or has
     elastic strands if a stiffness is given.
 
-    `m.belt("drive", "A", "B", radii=(0.05, 0.1))`. Without a tension, an elastic belt is a chain:
-    one strand pulls, the other one is slack.
+    Example: `m.belt("drive", "A", "B", radii=(0.05, 0.1))`. Without a pretension, an elastic belt
+    acts like a chain: one strand pulls and the other is slack.
     """
 
     kind = "belt"
     first = fields.Angle("First pulley: a rotating joint or planar body.")
     second = fields.Angle("Second pulley: a rotating joint or planar body.")
     radii = fields.Pair("Pitch radii of both pulleys.", unit="m", rule="positive")
-    crossed = fields.Flag("Whether the strands cross, so that the pulleys turn in opposite senses.")
-    phase = fields.Scalar("Second angle when the first is zero.", unit="rad", default=0.0)
+    crossed = fields.Flag(
+        "Whether the strands cross, so that the pulleys turn in opposite directions."
+    )
+    phase = fields.Scalar(
+        "Angle of the second pulley when that of the first is zero.", unit="rad", default=0.0
+    )
     stiffness = fields.OptionalScalar(
-        "Stiffness of each strand: force per elongation; rigid if not given.",
+        "Stiffness of each strand: force per elongation. Without it, the belt is rigid.",
         unit="N/m",
         rule="positive",
     )
     damping = fields.OptionalScalar(
-        "Damping of each strand: force per rate of elongation; needs a stiffness.",
+        "Damping of each strand: force per rate of elongation. It needs a stiffness.",
         unit="N·s/m",
         rule="non-negative",
     )
     tension = fields.OptionalScalar(
-        "Pretension: tension of both strands at zero elongation; 0 if not given; needs a stiffness.",
+        "Pretension, the tension of both strands at zero elongation; 0 if not given. It needs a"
+        " stiffness.",
         unit="N",
         rule="non-negative",
     )

@@ -22,15 +22,15 @@ class RigidBodyElement(BodyElement[RigidBody]):
         default=None,
     )
     com = fields.Vector(
-        "Centre of mass in the body's frame; its origin if not given. It is also the point 'com'.",
+        "Centre of mass in the body's frame, which is also the point 'com'; the origin if not given.",
         unit="m",
         default=None,
     )
     points = fields.NewPoints("Named points in the body's frame.", example="P")
     floating = fields.Flag("True for a body that no chain of joints connects to the ground.")
-    spine = fields.PointNames("Points to join by a line in drawings; all of them if not given.")
+    spine = fields.PointNames("Points that a line connects in drawings; all points if not given.")
     shape = fields.Shape(
-        "Shape in solid views, one or several, such as `varimech.box((0.1, 0.1, 0.3))`."
+        "One or more shapes for solid views, such as `varimech.box((0.1, 0.1, 0.3))`."
     )
 
     @classmethod
@@ -53,7 +53,7 @@ class RigidBodyElement(BodyElement[RigidBody]):
         )
 
     def _inertia(self, model: ModelData) -> SX:
-        """The inertia that was given, or none for a body without mass.
+        """The given inertia, or zero for a body without mass.
 
         Raises:
             ModelError: for a mass without an inertia, or the reverse.

@@ -1,6 +1,6 @@
 """The builder of a mechanism: a method for every kind of element, and the initial conditions.
 
-Each method checks its arguments at the call, before anything changes. `Mechanism` adds the analyses.
+Each method checks its arguments before it changes the model. `Mechanism` adds the analyses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Model(ElementMethods):
 
     def __init__(self, name: str, *, gravity: Vector | None = None, dimension: int | None = None):
         self.data = ModelData(name, gravity=gravity, dimension=dimension)
-        """What the mechanism consists of."""
+        """The contents of the mechanism."""
 
     @property
     def name(self) -> str:
@@ -51,12 +51,12 @@ class Model(ElementMethods):
 
     @property
     def dimension(self) -> int:
-        """2 if it is planar, 3 if it is spatial."""
+        """2 for a planar mechanism, 3 for a spatial one."""
         return self.data.dimension
 
     @property
     def bodies(self) -> Mapping[str, Body]:
-        """Bodies and beams by name, the ground among them."""
+        """Bodies and beams by name, including the ground."""
         return self.data.bodies
 
     @property
@@ -85,25 +85,25 @@ class Model(ElementMethods):
         distribution: object = None,
         tolerance: float | str | None = None,
     ) -> Parameter:
-        """Define a named number that may change.
+        """Define a parameter: a named number that may vary.
 
         Numbers are in SI units; strings ("30 mm") are converted to the unit of the parameter.
 
         Args:
-            name: its name.
+            name: name of the parameter.
             value: nominal value.
-            unit: its unit, for results and strings.
-            bounds: (lower, upper), None where open.
-            distribution: its `varimech.Tolerance` or distribution, for uncertainty analyses.
-            tolerance: short for `distribution=varimech.Tolerance(tolerance)`: ± this width is three
-                standard deviations.
+            unit: SI unit, which labels results and is used to convert strings.
+            bounds: (lower, upper); None for no bound.
+            distribution: a `varimech.Tolerance` or a distribution, for uncertainty analyses.
+            tolerance: short for `distribution=varimech.Tolerance(tolerance)`, a width that
+                corresponds to three standard deviations.
 
         Returns:
             The parameter, which can be used in place of numbers and in arithmetic.
 
         Raises:
-            ModelError: for a name that is taken, a value outside the bounds, and for a tolerance
-                beside a distribution.
+            ModelError: if the name is already used, the value is outside the bounds, or both a
+                tolerance and a distribution are given.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -135,29 +135,30 @@ class Model(ElementMethods):
         sigmas: float | None = None,
         cost: Cost | str | Callable[[Any], Any] | None = None,
     ) -> Tolerance:
-        """Declare that the tolerance of a parameter can be chosen, in which bounds, and its cost.
+        """Define a tolerance that an analysis may choose, with its bounds and its cost.
 
-        Tolerances are ± their width about the nominal value, in the unit of the parameter, or as
-        text: "0.1 mm", or a grade of ISO 286-1 for a length, "IT7" (± half of its zone).
+        A tolerance is a deviation of ± its width from the nominal value. Give the width as a number
+        in the unit of the parameter, as text ("0.1 mm") or, for a length, as a grade of ISO 286-1
+        ("IT7": ± half of the tolerance zone).
 
         Args:
-            parameter: its name, or the parameter. Arguments that are not given keep the values of
-                an earlier tolerance of the parameter.
-            width: the tolerance to begin with, and of analyses that choose none; `at_most` if
-                there was none before.
-            at_least: the finest one that can be made; a tenth of the width if never given.
-            at_most: the widest one that is allowed; ten times the width if never given.
-            sigmas: standard deviations in the width; 3 if never given.
-            cost: `vm.cost(a, b)`, `vm.exponential_cost(a, b, k)`, `vm.grade_cost({7: 8.0, …})`, or
-                an expression of the tolerance t: "2 + (0.1 mm)/t", or a function of varimech's
-                mathematics.
+            parameter: the parameter, or its name. Arguments that are omitted keep the values of an
+                earlier tolerance of the parameter.
+            width: initial tolerance, also used by analyses that do not choose tolerances; `at_most`
+                if the parameter had no tolerance before.
+            at_least: finest tolerance that can be manufactured; by default, a tenth of the width.
+            at_most: widest tolerance that is allowed; by default, ten times the width.
+            sigmas: number of standard deviations in the width; by default, 3.
+            cost: `vm.cost(a, b)`, `vm.exponential_cost(a, b, k)`, `vm.grade_cost({7: 8.0, …})`, an
+                expression of the tolerance t such as "2 + (0.1 mm)/t", or a function that uses
+                varimech's mathematical functions.
 
         Returns:
-            The tolerance, which is the distribution of the parameter from now on.
+            The tolerance, which is now the distribution of the parameter.
 
         Raises:
-            ModelError: for an unknown parameter, one with another distribution, bounds that leave
-                no room, and costs that are not defined within them.
+            ModelError: if the parameter is unknown or has another distribution, if no tolerance
+                satisfies the bounds, or if the cost is not defined within them.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("pendulum", gravity=(0, -9.81))
@@ -196,25 +197,27 @@ class Model(ElementMethods):
         columns: Sequence[str | int] | None = None,
         units: Sequence[str] | None = None,
     ) -> Table:
-        """Give a table a name that strings and model files call: "lift(angle('cam'))".
+        """Define a named table, which strings and model files can call: "lift(angle('cam'))".
+
+        `varimech.table` describes the arguments in detail.
 
         Args:
-            name: its name, an identifier.
+            name: name of the table, an identifier.
             x: arguments, the path of a CSV file, or a `varimech.table`; numbers may be strings
                 ("30 mm").
             y: values, or second arguments; strings may be expressions of parameters.
             z: values of a table in two variables.
-            kind: "linear", "pchip" or "cubic".
-            outside: "linear", "hold", "repeat" or "error".
-            ends: of cubic splines.
-            columns: of a CSV file.
-            units: of x and y, or of x, y and z. See `varimech.table` for all of these.
+            kind: interpolation: "linear", "pchip" or "cubic".
+            outside: extrapolation: "linear", "hold", "repeat" or "error".
+            ends: end conditions of cubic splines.
+            columns: columns of a CSV file.
+            units: units of x and y, or of x, y and z.
 
         Returns:
             The table, a function.
 
         Raises:
-            ModelError: for a name that is taken, and for rows that make no table.
+            ModelError: if the name is already used, or the rows do not define a table.
 
         >>> import varimech as vm
         >>> m = vm.Mechanism("press", gravity=(0, -9.81))
@@ -251,13 +254,13 @@ class Model(ElementMethods):
         Args:
             body: the body, or its name.
             name: name of the point.
-            local: components in the body's frame, m.
+            local: components in the body's frame (m).
 
         Returns:
             The point.
 
         Raises:
-            ModelError: for an unknown body or a name that is taken.
+            ModelError: if the body is unknown or the name is already used.
         """
         body = self.data.find_rigid_body(body, f"point {name!r}")
         self.data.check_point(name, body.points)
@@ -275,13 +278,13 @@ class Model(ElementMethods):
 
         Args:
             name: name of the point.
-            position: global components, m.
+            position: global components (m).
 
         Returns:
             The point.
 
         Raises:
-            ModelError: for a name that is taken.
+            ModelError: if the name is already used.
         """
         return self.point(self.data.ground, name, position)
 
@@ -297,21 +300,21 @@ class Model(ElementMethods):
         speed: Mapping[Any, object] | None = None,
         near: Mapping[str, object] | None = None,
     ) -> None:
-        """Set the initial conditions: one value for each degree of freedom; the rest is
-        assembled from them.
+        """Set the initial conditions: one value for each degree of freedom. Assembly computes all other
+        initial values.
 
         Args:
-            angle: of planar bodies or of joints that turn, rad.
-            displacement: of joints that slide, m.
-            distance: between two named points, m: {("1", "B"): 2.0}.
-            position: of points, m; None leaves a component open: {"P": (0.5, None)}.
-            orientation: of spatial bodies, a 3×3 matrix (see `varimech.rotation`); its speed is the
-                angular velocity in global components.
-            speed: rate of any of the above by the same key (rad/s, m/s); zero if not given. A
-                vector for positions and orientations; the pair (rate of angle, rate of
-                displacement) for a joint of which both are given.
-            near: rough angles (planar) or orientations (spatial) of bodies, or positions of points,
-                that choose between two assemblies.
+            angle: angles of planar bodies or rotating joints (rad).
+            displacement: displacements of sliding joints (m).
+            distance: distances between two named points (m), such as {("1", "B"): 2.0}.
+            position: positions of points (m); None leaves a component free: {"P": (0.5, None)}.
+            orientation: orientations of spatial bodies, 3×3 matrices (see `varimech.rotation`).
+            speed: rates of the quantities above, with the same keys (rad/s, m/s); zero if not
+                given. The rate of a position is a velocity vector, that of an orientation the
+                angular velocity in global components. If both the angle and the displacement of a
+                joint are given, its speed is the pair (rate of angle, rate of displacement).
+            near: approximate angles (planar) or orientations (spatial) of bodies, or positions of
+                points, which select one of several assembly configurations.
         """
         for key, (values, example) in {
             "angle": (angle, "{'crank': 1.0}"),
@@ -333,10 +336,10 @@ class Model(ElementMethods):
         reader.orientations(orientation or {})
         self.data.start_conditions = reader.finish(near or {})
 
-    if not TYPE_CHECKING:  # type checkers know the built-in methods, and find what is misspelt
+    if not TYPE_CHECKING:  # type checkers know the built-in methods and report misspelt names
 
         def __getattr__(self, name: str) -> Callable[..., object]:
-            """The builder method of a kind that was registered."""
+            """The builder method of a registered kind of element."""
             kind = None if name.startswith("_") else ELEMENTS.find(name)
             if kind is None:
                 raise AttributeError(
@@ -349,7 +352,7 @@ class Model(ElementMethods):
 
 
 def _check_function(name: str) -> None:
-    """Names of tables are those of functions in texts."""
+    """Check that the name of a table can be that of a function in strings."""
     taken = {*FUNCTIONS, *CONSTANTS, *OUTPUTS_IN_TEXT, "parameter", "t", "s"}
     taken |= {"energy", "kinetic_energy", "potential_energy"}
     if not name.isidentifier() or iskeyword(name) or name in taken:
@@ -359,7 +362,7 @@ def _check_function(name: str) -> None:
 
 
 def _without_texts(values: Any, scope: Scope, label: str) -> Any:
-    """Numbers and expressions in place of texts such as "30 mm" and "L/2"."""
+    """Replace strings such as "30 mm" and "L/2" by numbers and expressions."""
     if isinstance(values, str):
         return evaluated(values, scope, label)
     if isinstance(values, (list, tuple)):

@@ -1,13 +1,14 @@
-"""Bushing: compliance between two bodies along and about the axes of the first one.
+"""Bushing: compliance between two bodies along and about the axes of the first body.
 
     d = R₁ᵀ (r₂ − r₁) − d₀,                      F = −K d − C ḋ + F₀
     θ: rotation vector of R₁ᵀ R₂ R₀ᵀ,            T = −∂/∂θ (½ θ·K_θ θ) − C_θ ω + T₀ (as work on θ̇)
     V = ½ d·K d + ½ θ·K_θ θ − F₀·d − T₀·θ
 
-F acts on the second body at r₂, and the opposite on the first one at the same place. K, C, K_θ, C_θ are
-diagonal; ω = R₁ᵀ (ω₂ − ω₁). θ is the angle times the axis of the rotation that takes the second body from
-its unloaded orientation: exact for rotations about any single axis, below half a turn; in the plane it
-is the angle, which counts turns. For small angles, its components are the angles about the axes.
+F acts on the second body at r₂, and −F on the first body at the same place. K, C, K_θ and C_θ are
+diagonal; ω = R₁ᵀ (ω₂ − ω₁). θ is the angle times the axis of the rotation of the second body from its
+unloaded orientation. It is exact for a rotation about any single axis by less than half a turn. In the
+plane, θ is the angle, which counts turns. For small angles, the components of θ are the angles about the
+three axes.
 """
 
 from __future__ import annotations
@@ -25,31 +26,34 @@ from ..model.model_data import ModelData
 from ..model.state import State
 
 NEARLY_ONE = 1e-3
-"""sin² of an angle below which θ/sin θ is a series of six terms: the next one is below 1e-19."""
+"""Value of sin² θ below which θ/sin θ is computed as a series of six terms: the seventh term is
+below 1e-19.
+"""
 SERIES = (1.0, 1 / 6, 3 / 40, 5 / 112, 35 / 1152, 63 / 2816)
-"""asin(s)/s in powers of s²."""
+"""Coefficients of asin(s)/s in powers of s²."""
 NEEDED = ("stiffness", "damping", "rotational_stiffness", "rotational_damping")
 
 
 class Bushing(Force):
-    """Springs and dampers along and about the axes of the first body, between a point of it and a
-    point of another body.
+    """Springs and dampers between points of two bodies, along and about the axes of the first body.
 
-    `m.bushing("mount", "frame.A", "engine.A", stiffness=(2e5, 2e5, 8e5), damping=(100, 100, 400))`.
+    Example: `m.bushing("mount", "frame.A", "engine.A", stiffness=(2e5, 2e5, 8e5), damping=(100, 100, 400))`.
     """
 
     kind = "bushing"
-    first = fields.Point("Point of the first body, whose axes the bushing uses.")
+    first = fields.Point(
+        "Point of the first body, whose axes define the directions of the bushing."
+    )
     second = fields.Point("Point of the second body, on which the force acts.")
     stiffness = fields.Vector(
         "Force per displacement along each axis of the first body.", unit="N/m", default=None
     )
     damping = fields.Vector("Force per velocity along each axis.", unit="N·s/m", default=None)
     rotational_stiffness = fields.Turning(
-        "Torque per angle about each axis; a number in the plane.", unit="N·m/rad"
+        "Torque per angle about each axis; in the plane, a number.", unit="N·m/rad"
     )
     rotational_damping = fields.Turning(
-        "Torque per angular velocity about each axis.", unit="N·m·s/rad"
+        "Torque per angular velocity about each axis; in the plane, a number.", unit="N·m·s/rad"
     )
     offset = fields.Vector(
         "Offset of the second point from the first at zero elastic force, along the axes of the"
@@ -62,11 +66,11 @@ class Bushing(Force):
         " the plane, a matrix in space; aligned if not given."
     )
     preload = fields.Vector(
-        "Force on the second body at that offset, along the axes of the first.",
+        "Force on the second body at this offset, along the axes of the first body.",
         unit="N",
         default=None,
     )
-    preload_torque = fields.Turning("Torque on the second body at that orientation.", unit="N·m")
+    preload_torque = fields.Turning("Torque on the second body at this orientation.", unit="N·m")
 
     def check_given(self, model: ModelData) -> None:
         if all(self.given[name] is None for name in NEEDED):
@@ -134,8 +138,8 @@ class Bushing(Force):
         along = self.preload_torque - self.rotational_stiffness * θ
         if self.dimension == 2:
             return along
-        # ω = J θ̇ in the axes of the first body, J the left Jacobian of rotations; θ × along is what
-        # a torque that is not along the axis of rotation adds
+        # ω = J θ̇ in the axes of the first body, with the left Jacobian J of rotations; the terms with
+        # θ × along vanish if the torque is parallel to the axis of rotation
         u = ca.dot(θ, θ)
         small = u < NEARLY_ONE
         safe = ca.if_else(small, 1.0, u)

@@ -1,15 +1,17 @@
-"""Cam with a follower, in the plane. With the profile c(u) in the frame (o, R) of the cam, its unit tangent
-t and outward unit normal n, its own coordinate u is where the follower touches, or is nearest:
+"""Cam with a follower, in the plane. The profile c(u) in the frame (o, R) of the cam has the unit tangent t
+and the outward unit normal n. The element's own coordinate u is the parameter of the point where the
+follower touches the profile or, without contact, is nearest to it:
 
     knife, roller   t·(p − c) = 0,     g = n·(p − c) − r        p: tip, or centre of the roller, in (o, R)
     flat            L t·m = 0,         g = m·(c − p)            m: normal of the face, towards the cam
 
-∂g/∂u = 0 wherever the first equation holds: it exerts no force. Closed by form, g = 0, and `effort` is the
-force −λ that pushes the follower off the cam; closed by force, g ≥ 0 is a contact. The profile follows
+∂g/∂u = 0 wherever the first equation holds, so that equation exerts no force. With form closure, g = 0, and
+`effort` is the force −λ that pushes the follower off the cam. With force closure, g ≥ 0 is a contact. The
+profile is one of
 from a function of the angle u about the cam's point, e = (cos u, sin u):
 
     radius     c = f(u) e
-    support    c = f(u) e + f′(u) e′,   n = e        f: distance of the tangent line, the lift of a flat face
+    support    c = f(u) e + f′(u) e′,   n = e        f: distance of the tangent line (lift of a flat face)
 """
 
 from __future__ import annotations
@@ -33,15 +35,16 @@ from .point_on_curve import is_points
 
 PROFILES = ("radius", "support")
 PROFILE_EVERY = 8
-"""Of the samples of a profile, every eighth is drawn: two degrees of a circle."""
+"""Drawings contain every eighth sample of a profile: one in two degrees of a circle."""
 
 
 class Cam(ClosureElement):
     """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
 
-    `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 + lift(u)", roller=0.008)` with a table `lift` that
-    repeats; a flat face with its normal towards the cam: `face=(0, -1)`. Closed by form, or by force:
-    `closure="force"` lets the follower lift off. `state("cam parameter")` is where it touches.
+    Example, with a periodic table `lift`: `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 +
+    lift(u)", roller=0.008)`. A flat face has its normal towards the cam: `face=(0, -1)`. With
+    `closure="force"`, the follower can lift off. `state("cam parameter")` is the curve parameter of the
+    contact point.
     """
 
     kind = "cam"
@@ -52,16 +55,16 @@ class Cam(ClosureElement):
         "Point of the follower: its edge, the centre of its roller, or a point on its face."
     )
     profile = fields.Raw(
-        "Distance from the cam's point as a function of the angle u in the cam's frame, in Python"
-        " or as text (m); or points of the profile relative to that point, interpolated by a closed"
-        " spline.",
+        "Distance from the cam's point (m), as a Python function or a string in the angle u in the"
+        " cam's frame; or points of the profile relative to the cam's point, interpolated by a"
+        " closed spline.",
         file_type="Rotation",
         default=fields.REQUIRED,
     )
     profile_kind = fields.Choice(
-        'Meaning of the function: "radius", the distance to the point at the angle u, or "support",'
-        " the distance to the tangent line whose normal has the angle u, which is the lift of a"
-        " flat face.",
+        'Meaning of the profile function: "radius" is the distance to the profile point at the angle'
+        ' u; "support" is the distance to the tangent line whose normal has the angle u, which is'
+        " the lift of a flat face.",
         options=PROFILES,
         default="radius",
     )
@@ -121,8 +124,8 @@ class Cam(ClosureElement):
             )
 
     def _check_curvature(self) -> None:
-        """Refuse a profile that the follower cannot follow: a flat face needs a convex one, and a roller
-        hollows wider than itself.
+        """Refuse a profile that the follower cannot follow: a flat face needs a convex profile, and a
+        roller needs concave radii larger than its own.
         """
         u, _, c1, _ = self._curve.samples
         self._left = self._curve.orientation

@@ -1,9 +1,9 @@
-"""Clamp: holds an end of a beam in place and bends it towards a direction.
+"""Clamp: fixes the position of an end of a beam and bends the beam towards a direction.
 
-    V = k/2 (d × a − c₀)²,     a: the segment as it leaves that end, d: the direction of the holder
+    V = k/2 (d × a − c₀)²,     a: the segment that starts at this end, d: the direction of the holder
 
-In space |d × a| − |c₀|; c₀ is d × a of the unstressed beam, none where that is straight. With
-damping like that of the beam.
+In space, |d × a| − |c₀| replaces the difference. c₀ is d × a of the unstressed beam, zero if it is
+straight. The clamp has the damping of its beam.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..model.state import State
 
 
 class Clamp(EndJoint):
-    """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the
+    """Fix the position and direction of an end of a beam (the second point) to a rigid body or the
     ground (the first point).
 
-    At the start the beam has the direction, unless other values given there say otherwise.
-    `reaction` and `reaction_torque` are those on the beam.
+    The beam initially has this direction unless other initial values are given. `reaction` and
+    `reaction_torque` act on the beam.
     """
 
     kind = "clamp"
@@ -83,7 +83,7 @@ class Clamp(EndJoint):
         return DirectionCondition(label, self.direction, self.second, placing(self.beam))
 
     def moment(self, frames: Frames) -> SX:
-        """On the beam (N·m)."""
+        """Moment on the beam (N·m)."""
         d, a, k, c0 = self._terms(frames)
         c, β = wedge(d, a), self.beam.stiffness_damping
         if c.numel() == 3 and c0.is_zero() and β.is_zero():
@@ -93,7 +93,7 @@ class Clamp(EndJoint):
         return -k * strength * ca.dot(d, a) * (1 if c.numel() == 1 else c / size)
 
     def axial_force(self, frames: Frames) -> SX:
-        """What it adds to the force along the segment that it holds (N)."""
+        """Contribution of the clamp to the force along the adjacent segment (N)."""
         d, a, k, c0 = self._terms(frames)
         return k * bent(d, a, c0) * bent(d, a, SX(0)) / ca.norm_2(a)
 

@@ -1,8 +1,8 @@
 """Joint with clearance: a pin in a bore (plane), a ball in a socket (space), or a block in a slot
 (plane), with the radial clearance, or the clearance on either side, c:
 
-    pin, ball      g = (c² − |r₂ − r₁|²) / (2 c)         slope of c − |r₂ − r₁| where they touch;
-                   g = c − |r₂ − r₁|                     if compliant
+    pin, ball      g = (c² − |r₂ − r₁|²) / (2 c)         rigid; the rate of c − |r₂ − r₁| in contact
+                   g = c − |r₂ − r₁|                     compliant
     block in slot  g = c ± n·(r₂ − r₁)                    n: normal of the slot
 """
 
@@ -25,10 +25,10 @@ from .contact import along_surface, velocity_at
 
 
 class ClearanceJoint(ContactElement):
-    """A joint with clearance: a pin in a bore or a ball in a socket, or, with an axis, a block in a
-    slot along it (plane).
+    """A joint with clearance: a pin in a bore (plane), a ball in a socket (space) or, with an axis, a
+    block in a slot along this axis (plane).
 
-    The clearance is a number of the model like all others: a parameter with a tolerance, say.
+    Like any other number of the model, the clearance may be a parameter with a tolerance.
     """
 
     kind = "clearance joint"

@@ -1,8 +1,8 @@
-"""Constraint: equations of positions and time that a user writes.
+"""Constraint: user-defined equations of positions and time.
 
     Φ(q, t, ρ) = 0
 
-Their forces are −λ along ∂Φ/∂q: `effort` is the one that acts in the direction of increasing Φ.
+The forces of the equations are −λ along ∂Φ/∂q; `effort` acts in the direction of increasing Φ.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..model.state import State
 
 
 class Equation(EquationElement):
-    """Equations of positions, angles and time that hold along every motion.
+    """Equations of positions, angles and time that every motion satisfies.
 
-    `m.constraint("pulley", lambda s: s.position("A")[1] + 2 * s.position("B")[1] + 3.0)`; several
-    equations as a list. Angles count turns.
+    Example: `m.constraint("pulley", lambda s: s.position("A")[1] + 2 * s.position("B")[1] + 3.0)`.
+    Define several equations as a list. Angles count turns.
     """
 
     kind = "constraint"

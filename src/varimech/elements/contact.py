@@ -1,13 +1,14 @@
-"""Contact of a point, circle or sphere with another one, with a line or plane, with the inside of
-a circle, or with a rod with round ends, which is straight (a capsule) or bent (an arc):
+"""Contact of a point, circle or sphere with a line or plane, with another circle or sphere, with the
+inside of a circle, or with a straight or bent rod with round ends (a capsule or an arc):
 
     line, plane         g = n·(c₁ − c₂) − r₁                 normal n of the second body
     circle, sphere      g = |c₁ − c₂| − r₁ − r₂
     inside of a circle  g = ((r₂ − r₁)² − |c₁ − c₂|²) / (2 (r₂ − r₁));  r₂ − r₁ − |c₁ − c₂| if compliant
     capsule, arc        g = |c₁ − p| − r₁ − r₂               p: the nearest point of the rod
 
-The third form has the slope of r₂ − r₁ − |c₁ − c₂| where the surfaces touch, and is smooth where the
-centres coincide. The slip is the relative velocity of the surfaces along the tangent (plane).
+The gap inside a rigid circle has the same rate as r₂ − r₁ − |c₁ − c₂| when the surfaces touch, and is
+smooth when the centres coincide. In the plane, the slip is the relative velocity of the surfaces along the
+tangent.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from ..model.state import State
 
 
 class ContactPair(ContactElement):
-    """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
-    a circle or sphere, its inside, a capsule or an arc of the second one.
+    """Contact between two bodies: points, circles or spheres of the first body against a line or plane,
+    a circle or sphere (outside or inside), a capsule or an arc of the second body.
 
-    A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
-    balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
-    `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`; a box on the floor:
-    `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
+    A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`.
+    Two balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`.
+    A pin in a bore: `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+    A box on the floor: `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
     """
 
     kind = "contact"
@@ -57,8 +58,8 @@ class ContactPair(ContactElement):
         "Further points of the first body with the same radius: corners, or ends of a capsule."
     )
     box = fields.OptionalVector(
-        "Side lengths of a rectangle or box centred at the first point, along the axes of the first"
-        " body, whose corners make contact.",
+        "Side lengths, along the axes of the first body, of a rectangle or box centred at the first"
+        " point. Its corners make contact.",
         unit="m",
     )
     normal = fields.OptionalDirection(
@@ -71,14 +72,14 @@ class ContactPair(ContactElement):
     )
     inside = fields.Flag("Whether the first body is inside the second circle or sphere.")
     to = fields.OptionalPoint(
-        "Other end of the second body's capsule, which begins at the second point."
+        "Other end of the second body's capsule, whose first end is the second point."
     )
     arc = fields.OptionalVector(
         "First and last angle of an arc around the second point, in the second body's frame (plane).",
         unit="rad",
     )
     arc_radius = fields.OptionalScalar(
-        "Radius of the middle line of that arc.", unit="m", rule="positive"
+        "Radius of the middle line of the arc.", unit="m", rule="positive"
     )
 
     def figures(self, model: ModelData) -> list[Figure]:
@@ -203,7 +204,7 @@ class ContactPair(ContactElement):
     def slip_components(self) -> int:
         if self.dimension == 2:
             return 1
-        # along two directions of a plane; a sphere has no pair of tangents without a jump
+        # two directions along a plane; a sphere has no continuous pair of tangents
         return 2 if self.is_rigid and self.normal is not None else 3
 
     def _surface(self, frame: Frame, c: SX) -> tuple[SX, SX]:
@@ -224,20 +225,20 @@ class ContactPair(ContactElement):
             along = frame.position(self.to.local) - o
             share = ca.dot(c - o, along) / ca.sumsqr(along)
             o = o + ca.fmin(ca.fmax(share, 0), 1) * along
-        # centres of rigid bodies that coincide overlap, and should be reported as that
+        # rigid bodies whose centres coincide overlap, and this should be reported
         distance = distance_between(c - o) if self.is_rigid else ca.norm_2(c - o)
         return distance - self.radius - self.second_radius, (c - o) / distance
 
 
 def velocity_at(frame: Frame, place: SX) -> SX:
-    """Velocity of the material point of a body that is at a place."""
+    """Velocity of the material point of a body at a place."""
     ω, arm = frame.angular_velocity, place - frame.origin
     return frame.origin_rate + spin(ω) @ arm
 
 
 def along_surface(velocity: SX, n: SX) -> SX:
-    """The part of a velocity that is tangential to a surface with normal n: a scalar in the plane,
-    to the left of n; components in space.
+    """The tangential part of a velocity at a surface with normal n: in the plane a scalar, positive to
+    the left of n; in space a vector.
     """
     if n.numel() == 2:
         return ca.dot(ca.vertcat(-n[1], n[0]), velocity)

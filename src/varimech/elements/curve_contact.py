@@ -1,12 +1,12 @@
-"""Two curves in contact, in the plane: c₁(u) fixed to one body, c₂(w) to another. With their unit tangents
-t₁, t₂, the unit normal n₁ out of the first body, and d from the point at u to the point at w, its own
-coordinates u and w are where the curves touch, or where they are nearest:
+"""Two curves in contact, in the plane: c₁(u) fixed to one body, c₂(w) to another. t₁ and t₂ are their unit
+tangents, n₁ is the unit normal out of the first body, and d leads from the point at u to the point at w. The
+element's own coordinates u and w are the parameters of the points where the curves touch or are nearest:
 
     t₁·d = 0,     L t₁ × t₂ = 0,     g = n₁·d
 
-∂g/∂u and ∂g/∂w vanish wherever the first two equations hold (the curves have a common normal): these exert
-no force. They determine u and w where the curvature of one curve against the other, κ₁ + κ₂ + g κ₁ κ₂,
-is not zero; κ is positive where a body is convex.
+∂g/∂u and ∂g/∂w vanish wherever the first two equations hold (the curves have a common normal), so these two
+equations exert no force. They determine u and w if the relative curvature κ₁ + κ₂ + g κ₁ κ₂ of the curves is
+not zero; κ is positive where a body is convex.
 """
 
 from __future__ import annotations
@@ -31,48 +31,50 @@ from .point_on_curve import curve_of, is_points
 
 SIDES = ("inside", "outside", "left", "right")
 CORNER = 1e-6
-"""Largest sine of the angle between both ends of a closed curve: rounding of strings with seven digits."""
+"""Largest sine of the angle between the two ends of a closed curve: rounding errors of strings with seven
+digits.
+"""
 FLAT = 1e-9
-"""Smallest curvature of one curve against the other, by the largest one: rounding of second derivatives, of a
-straight spline for one.
+"""Smallest relative curvature, as a share of the largest curvature: rounding errors of second derivatives, for
+example those of a straight spline.
 """
 EVERY = 4
-"""Of the samples of both curves, every fourth is tried as a guess: a degree of a circle is near enough for
-Newton's method, and there are 361² pairs.
+"""Every fourth sample of both curves is tried as a guess: one degree of a circle is close enough for Newton's
+method and already gives 361² pairs.
 """
 CURVE = (
-    "Points of the {} curve relative to that point, interpolated by a cubic spline (m); or its"
+    "The {0} curve, relative to the {0} point: points (m), interpolated by a cubic spline; or the"
     " components as functions of the parameter u, in Python or as strings."
 )
 CLOSED = "Whether the {} curve is closed."
 INTERVAL = "First and last parameter of the {} curve, if it is given by expressions."
 SIDE = (
-    'Side on which the {} body lies: "inside" or "outside" a closed curve, to the "left" or "right" of'
-    " an open one, seen along increasing u."
+    'Side of the curve on which the {} body lies: "inside" or "outside" for a closed curve, "left" or'
+    ' "right" for an open curve, seen along increasing u.'
 )
 
 
 @dataclass(frozen=True)
 class _Side:
-    """One curve with its body, and on which side that is."""
+    """One curve with its body and the side on which the body lies."""
 
     point: Point
     curve: Curve
     left: float
-    """1 where the body is to the left of its curve, −1 where it is to the right."""
+    """1 if the body is to the left of its curve, −1 if it is to the right."""
     unit: str
     state_name: str
 
     @property
     def samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """u, c and the unit normal out of the body at some places."""
+        """u, c and the unit normal out of the body at sampled points."""
         u, c, c1, _ = (x[::EVERY] for x in self.curve.samples)
         t = c1 / np.linalg.norm(c1, axis=1, keepdims=True)
         return u, c, self.left * np.column_stack([t[:, 1], -t[:, 0]])
 
     @property
     def hollow(self) -> tuple[float, float]:
-        """Parameter and curvature where it is most hollow, or least convex."""
+        """Parameter and curvature of the most concave, or least convex, point."""
         curvature = self.left * self.curve.curvature
         k = int(curvature.argmin())
         return float(self.curve.samples[0][k]), float(curvature[k])
@@ -94,12 +96,13 @@ class _Side:
 
 
 class CurveContact(ClosureElement):
-    """Two curves of two bodies that touch (plane): by form, or by force, so that they can separate.
+    """Two touching curves on two bodies (plane), with form closure, or with force closure so that they can
+    separate.
 
     An ellipse on a line: `m.curve_contact("touch", "wheel.C", "ground.O", first_curve=("2*cos(u)",
     "sin(u)"), first_interval=(0, 2 * pi), first_closed=True, second_curve=[(0, 0), (9, 0)],
-    second_side="right")`. `state("touch first parameter")` and `state("touch second parameter")` are where
-    they touch. A run fails at the end of an open curve.
+    second_side="right")`. `state("touch first parameter")` and `state("touch second parameter")` are the
+    curve parameters of the contact point. A run fails at the end of an open curve.
     """
 
     kind = "curve contact"
@@ -155,7 +158,7 @@ class CurveContact(ClosureElement):
         return _Side(v[which], curve, left, unit, name)
 
     def _check_closed(self, curve: Curve) -> None:
-        """Refuse a corner where a closed curve ends: contact would jump along it."""
+        """Refuse a corner where a closed curve ends: the contact point would jump there."""
         u, _, tangents, _ = curve.samples
         (ax, ay), (bx, by) = tangents[0], tangents[-1]
         sine = (ax * by - ay * bx) / (np.hypot(ax, ay) * np.hypot(bx, by))
@@ -168,8 +171,8 @@ class CurveContact(ClosureElement):
             )
 
     def _check_curvature(self) -> None:
-        """Refuse curves that would touch at two places or along a line: a hollow needs to be wider than
-        whatever touches it there.
+        """Refuse curves that would touch at two points or along a line: a concave part must be wider than
+        the part that touches it.
         """
         places = [side.hollow for side in self._sides]
         (_, κ1), (_, κ2) = places
@@ -204,7 +207,7 @@ class CurveContact(ClosureElement):
         return (*own, *super().coordinates())
 
     def _guess(self, k: int, poses: Poses) -> float:
-        """Parameter of a curve where both are close, and their normals opposite."""
+        """Parameter of a curve where both curves are close and their normals are opposite."""
         u, places, normals = [], [], []
         for side in self._sides:
             origin, R = poses[side.point.body]

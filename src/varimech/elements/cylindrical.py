@@ -1,4 +1,4 @@
-"""Cylindrical joint: a sleeve on a shaft. Space: 2 DOF left."""
+"""Cylindrical joint: a sleeve on a shaft. It leaves 2 DOF in space."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .point_on_line import PointOnLine
 
 
 class Cylindrical(PointOnLine):
-    """A sleeve on a shaft (space): the bodies share a line, turn about it and slide along it."""
+    """A sleeve on a shaft (space): the second body rotates about a common axis and slides along it."""
 
     kind = "cylindrical"
     dimensions = (3,)

@@ -1,4 +1,4 @@
-"""Damper between two points: effort −c ẋ at the rate ẋ of their distance."""
+"""Damper between two points: force −c ẋ along their distance x."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Direct-current motor on an angle: L di/dt = U − R i − k ω, torque k i.
 
-With the inductance 0, i = (U − k ω)/R at once.
+With zero inductance, i = (U − k ω)/R without a state.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..model.user_functions import trial_state
 
 
 class DCMotor(Force):
-    """A direct-current motor with its circuit, on the angle of a joint.
+    """A direct-current motor with its electrical circuit, acting on the angle of a joint.
 
-    Its current is the signal `name current`, and with an inductance the state of this name.
+    The current is the signal `name current` and, with an inductance, also the state of this name.
     """
 
     kind = "dc-motor"
-    joint = fields.Angle("Joint, or planar body, that it drives.")
+    joint = fields.Angle("Joint, or planar body, that the motor drives.")
     voltage = SignalFunction(
-        "Voltage U: a number, or a function of the state (as a string, an expression of t and the state).",
+        "Voltage U: a number, a function of the state, or a string with an expression of t and the state.",
         size="scalar",
         unit="V",
     )
@@ -38,9 +38,12 @@ class DCMotor(Force):
         "Motor constant k: torque per current, and voltage per speed.", unit="N·m/A"
     )
     inductance = fields.Scalar(
-        "Inductance L; the number 0 omits it.", unit="H", rule="non-negative", default=0.0
+        "Inductance L; with the number 0, the current is not a state.",
+        unit="H",
+        rule="non-negative",
+        default=0.0,
     )
-    initial = fields.Scalar("Initial current, with an inductance.", unit="A", default=0.0)
+    initial = fields.Scalar("Initial current; it needs an inductance.", unit="A", default=0.0)
     size = fields.Scalar(
         "Typical current, for the error control.", unit="A", rule="positive", default=1.0
     )

@@ -1,10 +1,10 @@
-"""Delay by T, approximated by Padé's rational function of order n:
+"""Delay by T, as Padé's rational approximation of order n:
 
     e^(−T s) ≈ P(−T s)/P(T s),   P(x) = Σ_k c_k x^k,   c_k = (2n − k)! n! / ((2n)! k! (n − k)!)
 
-Its gain is exactly 1 at all frequencies; its phase is that of the delay with an error that grows with
-(ω T)^(2n+1). A jump of the input is not delayed as a jump: the approximation answers it at once, with
-(−1)ⁿ times the jump, and then oscillates.
+The gain is exactly 1 at all frequencies; the error of the phase grows with (ω T)^(2n+1). A jump of the
+input is not reproduced as a delayed jump: the approximation responds immediately with (−1)ⁿ times the jump,
+and then oscillates.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..model.linear_block import LinearBlock
 
 
 class Delay(LinearBlock):
-    """A delay of its input by a constant time, by Padé's approximation: for inputs that vary
-    smoothly, slower than ω T = order.
+    """A constant delay of the input, by Padé's approximation. Use it for smooth inputs with
+    frequencies ω below order / T.
     """
 
     kind = "delay"

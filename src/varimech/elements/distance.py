@@ -1,7 +1,7 @@
-"""Distance: two points like the ends of a massless rod. Plane: 2 DOF left; space: 5 DOF left.
+"""Distance joint: a massless rod between two points. It leaves 2 DOF in the plane, 5 DOF in space.
 
-It has no relative motion, since no simple coordinates cover all directions of the rod: trees are
-always cut here.
+No simple coordinates cover all directions of the rod, so the joint defines no relative motion and the
+kinematic tree is always cut at this joint.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..model.joint import Joint
 
 
 class DistanceJoint(Joint):
-    """Two points keep a distance, like the ends of a massless rod."""
+    """Keep the distance between two points constant, like a massless rod."""
 
     kind = "distance"
     symbol = "distance"

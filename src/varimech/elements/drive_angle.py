@@ -1,4 +1,4 @@
-"""Driven angle: S cos f(t) − C sin f(t) = 0, which vanishes with φ − f(t)."""
+"""Driven angle: S cos f(t) − C sin f(t) = 0, which is equivalent to φ = f(t)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ..model.scalar_outputs import Turn
 
 
 class DriveAngle(Driver):
-    """Impose the angle of a joint or of a planar body as a function of time:
+    """Prescribe the angle of a joint or of a planar body as a function of time:
     `m.drive_angle("motor", "crank", lambda t: 6*t)`.
     """
 
     kind = "drive angle"
     turn = fields.Angle("Rotating joint, or planar body.")
-    motion = fields.Motion("The angle, as an expression of t.", unit="rad")
+    motion = fields.Motion("Prescribed angle: a function or expression of t.", unit="rad")
 
     @property
     def output(self) -> Turn:

@@ -8,12 +8,12 @@ from ..model.scalar_outputs import Coordinate
 
 
 class DriveCoordinate(Driver):
-    """Impose the component of a point's position along a global direction as a function of time."""
+    """Prescribe the component of a point's position along a global direction as a function of time."""
 
     kind = "drive coordinate"
     point = fields.Point("Point whose position is driven.")
-    direction = fields.Direction("Global direction.", positional=True)
-    motion = fields.Motion("The component, as an expression of t.", unit="m")
+    direction = fields.Direction("Direction, in global components.", positional=True)
+    motion = fields.Motion("Prescribed component: a function or expression of t.", unit="m")
 
     @property
     def output(self) -> Coordinate:

@@ -8,11 +8,11 @@ from ..model.scalar_outputs import Slide
 
 
 class DriveDisplacement(Driver):
-    """Impose the displacement of a joint that slides as a function of time."""
+    """Prescribe the displacement of a sliding joint as a function of time."""
 
     kind = "drive displacement"
     joint = fields.Displacement("Sliding joint.")
-    motion = fields.Motion("The displacement, as an expression of t.", unit="m")
+    motion = fields.Motion("Prescribed displacement: a function or expression of t.", unit="m")
 
     @property
     def output(self) -> Slide:

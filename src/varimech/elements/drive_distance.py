@@ -9,13 +9,13 @@ from ..model.scalar_outputs import Distance
 
 
 class DriveDistance(Driver):
-    """Impose the distance of two points as a function of time."""
+    """Prescribe the distance between two points as a function of time."""
 
     kind = "drive distance"
     first = fields.Point("One point.")
     second = fields.Point("The other point.")
     motion = fields.Motion(
-        "The distance, positive, as an expression of t.", unit="m", rule="positive"
+        "Prescribed distance, positive: a function or expression of t.", unit="m", rule="positive"
     )
 
     @property

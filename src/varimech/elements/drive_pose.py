@@ -2,10 +2,10 @@
 
     r_P − p(t) = 0,     2 tan(α/2) n = 0
 
-with α and n the angle and axis of the rotation from the given orientation D to that of the body, R.
-With σ = ½ Σ dₖ × rₖ = n sin α and cos α = ½ (tr DᵀR − 1) the latter is 2σ/(1 + cos α): its
-derivative with respect to a small rotation is the identity, so that its multiplier is the torque, and
-half a turn does not satisfy it. In space D = R_z(yaw) R_y(pitch) R_x(roll).
+Here α and n are the angle and axis of the rotation from the given orientation D to the orientation R of
+the body. With σ = ½ Σ dₖ × rₖ = n sin α and cos α = ½ (tr DᵀR − 1), the second equation is
+2σ/(1 + cos α) = 0. Its derivative with respect to a small rotation is the identity, so its multiplier is
+the torque; a deviation of half a turn does not satisfy it. In space, D = R_z(yaw) R_y(pitch) R_x(roll).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..model.user_functions import trial_state
 
 
 class DrivePose(Force):
-    """Impose the position of a point and the orientation of its body as functions of time.
+    """Prescribe the position of a point and the orientation of its body as functions of time.
 
-    `m.drive_pose("hand", "gripper.P", lambda s: (s.time, 0.2), lambda s: 0.5 * s.time)`. The force
-    and the torque that it takes are outputs: `effort("hand.x")`, …, `effort("hand.torque")` in the
-    plane, `effort("hand.torque_x")`, … in space.
+    Example: `m.drive_pose("hand", "gripper.P", lambda s: (s.time, 0.2), lambda s: 0.5 * s.time)`. The
+    required force and torque are outputs: `effort("hand.x")`, … and, in the plane,
+    `effort("hand.torque")` or, in space, `effort("hand.torque_x")`, ….
     """
 
     kind = "drive pose"
@@ -37,14 +37,14 @@ class DrivePose(Force):
         "Point whose position is prescribed, on the body whose orientation is prescribed."
     )
     position = fields.StateFunction(
-        "Its position in global components, as a function of s.time (as a string, an expression of t).",
+        "Position of the point in global components: a function of s.time, or strings in t.",
         size="vector",
         unit="m",
         positional=True,
     )
     orientation = fields.StateFunction(
-        "Orientation as a function of s.time (as a string, an expression of t): the angle in the plane; in space"
-        " roll, pitch and yaw about the global x, y and z axes, in this order.",
+        "Orientation of the body: a function of s.time, or strings in t. In the plane, it is the angle; in"
+        " space, roll, pitch and yaw about the global x, y and z axes, in this order.",
         size="torque",
         unit="rad",
         positional=True,

@@ -1,7 +1,7 @@
-"""Dry friction against a rate ẏ: a force, or torque, of given size.
+"""Dry friction that opposes a rate ẏ: a force or torque of given magnitude.
 
     coulomb   sticking: ẏ = 0, |T| ≤ F₀;   sliding: T = −F sign(ẏ)
-    others    smooth functions of ẏ (`model/friction_law`), or with a state of its own:
+    smooth    functions of ẏ (`model/friction_law`)
     lugre     ż = ẏ − |ẏ| z σ₀ / G(ẏ),  T = −(σ₀ z + σ₁ ż),  G = F + (F₀ − F) exp(−(ẏ/v)²)
 
 C. Canudas de Wit, H. Olsson, K. J. Åström and P. Lischinsky, IEEE Trans. Autom. Control 40 (1995)
@@ -30,42 +30,46 @@ EFFORTS = ("N", "N·m")
 
 
 class DryFriction(Force):
-    """Dry friction against a rate: of a joint's angle or displacement, of a distance, or of anything
-    linear in the velocities.
+    """Dry friction that opposes a rate: that of a joint angle, displacement or distance, or any
+    expression that is linear in the velocities.
 
-    `m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0, static=2.5)`.
+    Example: `m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0, static=2.5)`.
     """
 
     kind = "dry friction"
     rate = fields.StateFunction(
-        "Rate that friction resists, linear in the velocities.", size="scalar", positional=True
+        "Rate that friction opposes, linear in the velocities.", size="scalar", positional=True
     )
     sliding = fields.Scalar(
-        "Friction force (N), or torque (N·m) for an angular rate, when it slides.",
+        "Sliding friction: a force (N), or a torque (N·m) for an angular rate.",
         rule="non-negative",
         units=EFFORTS,
     )
     static = fields.OptionalScalar(
-        "Largest friction force or torque when it sticks; the sliding one if not given.",
+        "Largest friction force or torque during sticking; that of sliding if not given.",
         rule="non-negative",
         units=EFFORTS,
     )
     law = fields.Choice(
-        'Friction law: "coulomb", with sticking and sliding, a smooth law, or "lugre".',
+        'Friction law: "coulomb", with sticking and sliding; one of the smooth laws "tanh", "stribeck"'
+        ' and "brown-mcphee"; or "lugre".',
         options=(*friction_law.LAWS, LUGRE),
         default=friction_law.COULOMB,
     )
     slip_velocity = fields.Scalar(
-        "Rate at which sliding begins, for smooth laws and LuGre.",
+        "Characteristic rate of the transition to sliding, for the smooth laws and LuGre.",
         rule="positive",
         default=1e-3,
         units=("m/s", "rad/s"),
     )
     bristle_stiffness = fields.Scalar(
-        "Bristle stiffness σ₀ of LuGre.", rule="positive", default=1e5, units=("N/m", "N·m/rad")
+        "Bristle stiffness σ₀ of the LuGre law.",
+        rule="positive",
+        default=1e5,
+        units=("N/m", "N·m/rad"),
     )
     bristle_damping = fields.Scalar(
-        "Bristle damping σ₁ of LuGre.",
+        "Bristle damping σ₁ of the LuGre law.",
         rule="non-negative",
         default=0.0,
         units=("N·s/m", "N·m·s/rad"),
@@ -80,8 +84,8 @@ class DryFriction(Force):
             model.parameter_set.require(self.sliding, "positive", f"{self.label}: sliding")
 
     def _check_units(self, model: ModelData) -> None:
-        """Refuse torques against velocities. Forces may act against angular rates, as radius times
-        such a rate is a velocity.
+        """Refuse torques that oppose velocities. Forces may oppose angular rates, because a radius
+        times such a rate is a velocity.
         """
         for name in ("sliding", "static"):
             value = self.given[name]

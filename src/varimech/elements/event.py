@@ -1,9 +1,10 @@
-"""Event: something happens where a function of the state vanishes.
+"""Event: an action when a function of the state vanishes.
 
     g(x, t, ρ) = 0     →     modes change, velocities or states are reset, or the run ends
 
-Velocities are reset by an impulse along what is reset: M (v⁺ − v⁻) + Jᵀ Λ = 0 with the new value as
-a condition, so constraints, and contacts that are closed, hold after it (`formulations/impact`).
+A velocity is reset by an impulse in its own direction, M (v⁺ − v⁻) + Jᵀ Λ = 0, with the new value as a
+condition. The velocities therefore satisfy all constraints and closed contacts after the event
+(`formulations/impact`).
 """
 
 from __future__ import annotations
@@ -28,42 +29,42 @@ STOP = "stop"
 
 
 class Reset(NamedTuple):
-    """What takes a new value at an event."""
+    """A quantity that takes a new value at an event."""
 
     rate: Callable[[State], SX]
-    """A speed, a state, or a mode that is one."""
+    """A speed, a state, or a mode that is a state."""
     target: Callable[[State], SX]
     size: float = 1.0
     of_state: bool = False
 
 
 class Event(Force):
-    """What happens where a function of the state vanishes: nothing but a note of the time, modes that
-    change, speeds or states that are reset, or the end of the run.
+    """An action when a function of the state vanishes: modes change, speeds or states are reset, the run
+    ends, or only the time is recorded.
 
-    `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a
-    mode, `do={"motor": F / 2}` to an expression; `do={"guide": lambda s: -0.5 *
-    s.displacement_rate("guide")}` resets the speed of a joint; `do="stop"` ends the run.
+    `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a mode
+    to a number, and `do={"motor": F / 2}` to an expression. `do={"guide": lambda s: -0.5 *
+    s.displacement_rate("guide")}` resets the speed of a joint. `do="stop"` ends the run.
     """
 
     kind = "event"
     file_section = "events"
     when = fields.StateFunction(
-        "Function of the state (as a string, an expression of t and the state) that vanishes at the event; it may"
-        " depend on reactions.",
+        "Function that vanishes at the event: a function of the state, or a string with an expression of t and"
+        " the state. It may depend on reactions.",
         size="scalar",
         positional=True,
         of_a_run=True,
     )
     direction = fields.Choice(
-        "Whether the event occurs where the function is rising, falling or both.",
+        'Sign change that triggers the event: "rising", "falling" or "both".',
         options=DIRECTIONS,
         default="both",
     )
     do = fields.Raw(
-        '"stop", or new values (numbers, expressions or functions of the state) by name, of modes,'
-        " of states of elements, and of the speeds of joints and planar bodies; nothing if not"
-        " given.",
+        'Action: "stop", or a dictionary of new values by the names of modes, of states of elements,'
+        " or of joints and planar bodies, whose speeds are set. Values are numbers, expressions or"
+        " functions of the state. If not given, only the time is recorded.",
         file_type="Actions",
     )
 
@@ -108,7 +109,7 @@ class Event(Force):
             raise unknown_name("mode, state, joint or body", name, known)
 
     def _read_mode(self, model: ModelData, mode: Mode, value: Any, label: Label) -> None:
-        """A mode is set to a number, or, as a state, to an expression."""
+        """Set a mode to a number, or, as a state, to an expression."""
         number = plain_number(value)
         if number is not None and not mode.varies:
             self._modes[mode.name] = number
@@ -126,7 +127,9 @@ class Event(Force):
         for name, size in self._promoted.items():
             mode = model.forces[name]
             assert isinstance(mode, Mode)
-            model.forces[name] = mode.varying(size)  # another one: frozen models keep theirs
+            model.forces[name] = mode.varying(
+                size
+            )  # a copy, because frozen models keep the original
             for other in list(model.forces.values()):
                 if isinstance(other, Event) and name in other._modes:
                     other._resetting(name).replace_in(model)
@@ -141,7 +144,7 @@ class Event(Force):
         return event
 
     def replace_in(self, model: ModelData) -> None:
-        """Take the place of the event of the same name."""
+        """Replace the event of the same name."""
         before = {event.reset_mode for event in model.forces[self.name].events()}
         model.forces[self.name] = self
         new = [e.reset_mode for e in self.events() if e.reset_mode is not None]
@@ -156,5 +159,5 @@ class Event(Force):
         return [self.when(state)]
 
     def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
-        # a condition for numbers of the size of one, by which it is scaled in the equations
+        # the condition is scaled to values of order one
         return [[(r.rate(state) / r.size, r.target(state) / r.size) for r in self._resets]]

@@ -1,4 +1,4 @@
-"""Fixed joint: a weld. No DOF left."""
+"""Fixed joint: a weld. It leaves no DOF."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turni
 
 
 class Fixed(Joint):
-    """A weld: points coincide, and the second body keeps its orientation relative to the first."""
+    """A weld: two points coincide, and the second body keeps its orientation relative to the first."""
 
     kind = "fixed"
     symbol = "fixed"

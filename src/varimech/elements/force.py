@@ -16,22 +16,22 @@ LEAVE_FRAME = Message("omit {frame}", frame="body")
 
 
 class PointForce(Force):
-    """A force on a point: components, or a function of the state that returns them.
+    """A force on a point: constant, or a function of time and state.
 
-    A constant: `m.force("push", "rod.tip", (10, 0))`. Of time or state: `m.force("push", "rod.tip",
-    lambda s: (vm.sin(s.time), 0))`.
+    A constant force: `m.force("push", "rod.tip", (10, 0))`. A function of time: `m.force("push",
+    "rod.tip", lambda s: (vm.sin(s.time), 0))`.
     """
 
     kind = "force"
     point = fields.Point("Point of application.")
     value = fields.StateFunction(
-        "Components: numbers, or a function of the state (as a string, an expression of t and the state).",
+        "Components: numbers, a function of the state, or strings with expressions of t and the state.",
         size="vector",
         unit="N",
         positional=True,
     )
     frame = fields.Choice(
-        'Axes of the components: "global", or "body" for those of the body.',
+        'Axes of the components: "global", or "body" for the axes of the body.',
         options=FRAMES,
         default="global",
     )

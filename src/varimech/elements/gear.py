@@ -1,10 +1,10 @@
-"""Gear pair: two angles keep a ratio, over any number of turns.
+"""Gear pair: a fixed ratio between two angles, for any number of turns.
 
     φ₂ = i φ₁ + φ₀,     |i| = z₁/z₂ = r₁/r₂
 
-The angles are those of joints against one carrier, or the ground, or of planar bodies. `effort` is
-the torque T₂ that the gear exerts along φ₂; along φ₁ it exerts −i T₂. With a stiffness, the mesh is
-compliant, with backlash and losses (`model/transmission`).
+The angles are those of planar bodies, or of joints relative to a common carrier or the ground. `effort`
+is the torque T₂ that the gear exerts along φ₂; along φ₁ it exerts −i T₂. With a stiffness, the mesh is
+compliant and may have backlash and losses (`model/transmission`).
 """
 
 from __future__ import annotations
@@ -21,45 +21,52 @@ from ..model.transmission import Transmission, sense, wheel_axis
 EXTERNAL, INTERNAL, CROSSED = MESHES = ("external", "internal", "crossed")
 RATIOS = ("ratio", "teeth", "radii")
 TEETH = 20
-"""Teeth of the first wheel in drawings of gears that are known by their radii: a usual number."""
+"""Number of teeth of the first wheel in drawings of gears that are defined by radii: a typical value."""
 
 
 class Gear(Transmission):
-    """A pair of gears: the second angle is a multiple of the first, over any number of turns.
+    """A pair of gears: a fixed ratio between two angles, for any number of turns.
 
-    `m.gear("mesh", "A", "B", teeth=(20, 40))`, or by pitch radii, or by their ratio with its sign.
-    Where the carrier of both joints turns, the pair is one of a planetary gear.
+    Example: `m.gear("mesh", "A", "B", teeth=(20, 40))`. Instead of numbers of teeth, give pitch radii
+    or a signed ratio. If the common carrier of both joints rotates, the pair is part of a planetary
+    gear.
     """
 
     kind = "gear"
-    first = fields.Angle("Rotating joint, or planar body, with the first angle.")
-    second = fields.Angle("Rotating joint, or planar body, with the second angle.")
+    first = fields.Angle("First gear: a rotating joint or planar body.")
+    second = fields.Angle("Second gear: a rotating joint or planar body.")
     ratio = fields.OptionalScalar(
         "Ratio of the second angle to the first; negative for external gears.", rule="non-zero"
     )
-    teeth = fields.OptionalPair("Numbers of teeth, instead of the ratio.", rule="positive")
-    radii = fields.OptionalPair("Pitch radii, instead of the ratio.", unit="m", rule="positive")
+    teeth = fields.OptionalPair(
+        "Numbers of teeth of both gears, instead of the ratio.", rule="positive"
+    )
+    radii = fields.OptionalPair(
+        "Pitch radii of both gears, instead of the ratio.", unit="m", rule="positive"
+    )
     mesh = fields.Choice(
-        'Kind of mesh, with teeth or radii: "external" (parallel axes, opposite senses), "internal"'
-        ' (the second is the ring; same sense) or "crossed" (bevel and worm gears; angles increase'
-        " together).",
+        'Kind of mesh, if teeth or radii are given: "external" (parallel axes, opposite directions),'
+        ' "internal" (the second gear is the ring; same direction) or "crossed" (bevel and worm'
+        " gears; both angles increase together).",
         options=MESHES,
         default=EXTERNAL,
     )
-    phase = fields.Scalar("Second angle when the first is zero.", unit="rad", default=0.0)
+    phase = fields.Scalar(
+        "Angle of the second gear when that of the first is zero.", unit="rad", default=0.0
+    )
     stiffness = fields.OptionalScalar(
-        "Stiffness of a compliant mesh: torque on the second gear per angle of that gear; rigid if"
-        " not given.",
+        "Stiffness of a compliant mesh: torque on the second gear per angle of that gear. Without"
+        " it, the mesh is rigid.",
         unit="N·m/rad",
         rule="positive",
     )
     damping = fields.OptionalScalar(
-        "Damping of a compliant mesh: torque on the second gear per rate of its angle.",
+        "Damping of a compliant mesh: torque on the second gear per rate of the angle of that gear.",
         unit="N·m·s/rad",
         rule="non-negative",
     )
     backlash = fields.OptionalScalar(
-        "Backlash: angle by which the second gear can turn freely; needs a stiffness.",
+        "Backlash: angle by which the second gear can turn freely. It needs a stiffness.",
         unit="rad",
         rule="non-negative",
     )

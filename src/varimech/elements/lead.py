@@ -10,9 +10,7 @@ from ..model.linear_block import LinearBlock
 
 
 class Lead(LinearBlock):
-    """A lead compensator (lag, if the second time constant is the longer one):
-    k (T₁ s + 1)/(T₂ s + 1).
-    """
+    """A lead compensator, k (T₁ s + 1)/(T₂ s + 1). With T₂ > T₁, it is a lag compensator."""
 
     kind = "lead"
     lead_time = fields.Scalar("Time constant T₁ of the numerator.", unit="s", rule="non-negative")

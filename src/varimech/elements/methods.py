@@ -1,5 +1,5 @@
-"""Builder methods, made from the fields of elements. The types of the built-in ones are in
-`methods.pyi`, for editors and type checkers; `python tools/write_elements.py` writes that file.
+"""Builder methods, created from the fields of elements. `methods.pyi` contains the types of the built-in
+methods for editors and type checkers; `python tools/write_elements.py` writes that file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .registry import BUILT_IN
 
 @cache
 def method_of(kind: type[Element]) -> object:
-    """The builder method of a kind: it returns the element, or the body that the element makes."""
+    """The builder method of a kind of element. It returns the element, or the body that it defines."""
     signature = kind.signature()
 
     def build(self: Builder, *args: object, **kwargs: object) -> object:
@@ -33,7 +33,7 @@ def method_of(kind: type[Element]) -> object:
 
 
 def _added(model: ModelData, kind: type[Element], name: str, given: dict[str, object]) -> Element:
-    """A new element of a model."""
+    """Create an element and add it to a model."""
     model.check_new(kind.noun(), name, kind.reserved)
     element = kind(model, name, given)
     if kind.is_guarded:

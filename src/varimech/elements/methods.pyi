@@ -1,5 +1,5 @@
-"""Types of the builder methods. Written by `python tools/write_elements.py` from the fields of the
-elements; change those.
+"""Types of the builder methods. `python tools/write_elements.py` writes this file from the fields of
+the elements; change the fields, not this file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,17 +87,17 @@ class ElementMethods:
 
         Args:
             name: its name.
-            start: Name of the point at its origin.
-            end: Name of the point at x = length.
-            length: Length (m).
-            mass: Mass; not needed (or zero) for kinematics only (kg).
+            start: Name of the point at the start of the bar, the origin of its frame.
+            end: Name of the point at the other end, x = length.
+            length: Length of the bar (m).
+            mass: Mass; it may be omitted or zero if only kinematics is computed (kg).
             com: Distance of the centre of mass from `start`; half the length if not given (m).
-            inertia: Inertia about the centre of mass; that of a uniform bar if not given (m L²/12;
-                in space a solid cylinder) (kg·m²).
-            radius: Radius of that cylinder (spatial bars only) (m).
+            inertia: Inertia about the centre of mass; that of a uniform bar if not given (m L²/12
+                in the plane, a solid cylinder in space) (kg·m²).
+            radius: Radius of the solid cylinder (spatial bars only) (m).
             points: Further named points (m).
             floating: True for a bar that no chain of joints connects to the ground.
-            shape: Shape in solid views, one or several, such as `varimech.box((0.3, 0.04, 0.02),
+            shape: One or more shapes for solid views, such as `varimech.box((0.3, 0.04, 0.02),
                 at=(0.15, 0, 0))`.
         """
 
@@ -122,43 +122,45 @@ class ElementMethods:
         damping: Any = (0.0, 0.0),
         floating: bool = False,
     ) -> Beam:
-        """A slender elastic beam, bending and stretching by any amount, with a named point at each end;
-        without shear and torsion.
+        """A slender elastic beam that can bend and stretch by large amounts, with a named point at each
+        end. Shear and torsion are neglected.
 
-        Its ends are connected like those of bars: by revolute joints (spherical ones in space), or held
-        in a direction by `clamp`. Between them it has nodes 'n1', 'n2', …, which forces, springs, joints
-        and outputs can name like any other point ('name.n1'). At the start it has its unstressed shape;
-        there it needs values as a bar would.
+        Connect the ends like those of a bar, with revolute joints (spherical joints in space), or hold
+        their direction with a `clamp`. The nodes between the ends are called 'n1', 'n2', …; forces,
+        springs, joints and outputs refer to them like any other point ('name.n1'). The beam initially
+        has its unstressed shape and needs the same initial values as a bar.
 
         Args:
             name: its name.
-            from_: Name of the point at its first end.
-            to: Name of the point at its other end.
+            from_: Name of the point at the first end.
+            to: Name of the point at the other end.
             segments: Number of equal segments, 1 or more. Deflections of pinned beams and
-                cantilevers are accurate to 2.3 % with 8 segments and 0.2 % with 32, those of beams
-                clamped at both ends to 9 % and 0.6 %; adjacent segments must not fold by more than
-                90°.
+                cantilevers are accurate to 2.3 % with 8 segments and to 0.2 % with 32; those of
+                beams clamped at both ends, to 9 % and 0.6 %. The angle between adjacent segments
+                must not exceed 90°.
             E: Young's modulus (Pa).
             area: Area of the cross-section (m²).
-            inertia: Second moment of area for bending (in space the same in all directions) (m⁴).
-            section: Area and inertia together, such as `varimech.circle(0.01)`, `tube`, `rectangle`
-                or `square`.
-            density: Density, instead of `mass`, which is then density × area × natural_length
+            inertia: Second moment of area for bending; in space, it is the same in all directions
+                (m⁴).
+            section: Cross-section, instead of `area` and `inertia`: `varimech.circle(0.01)`, or a
+                `tube`, `rectangle` or `square`.
+            density: Density, instead of `mass`. The mass is then density × area × natural_length
                 (kg/m³).
             mass: Mass of the whole beam (kg).
             length: Initial length of the straight beam (m).
-            natural_length: Length of the unstressed beam; the initial length if not given. Two
-                parameters for the two lengths separate the effect of the geometry (`length`) from
-                that of the unstressed length alone (`natural_length`) (m).
-            shape: Shape of a curved beam, instead of `length`: a function from s in [0, 1] to a
-                position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1
-                - s)"), or one position for each node (m, in the beam's own frame). It is also the
-                unstressed shape (scaled if natural_length is given).
-            material: Stretching law, "logarithmic" or "linear" in the stretch.
+            natural_length: Length of the unstressed beam; the initial length if not given. Use a
+                separate parameter for each of the two lengths to separate the effect of the
+                geometry (`length`) from that of the unstressed length (`natural_length`) (m).
+            shape: Shape of a curved beam, instead of `length`: either a function from s in [0, 1]
+                to a position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s",
+                "0.1*s*(1 - s)"), or one position for each node (m, in the frame of the beam). The
+                unstressed beam has the same shape, scaled if natural_length is given.
+            material: Stretching law: "logarithmic" or "linear" in the stretch.
             masses: Mass model: "consistent" (exact for rigid motions) or "lumped" at the nodes.
-            damping: Rayleigh damping (γ, β): −γ M v (γ in 1/s) on all masses, and β (s) times the
-                stiffness times the rates of stretching and bending, clamps included; small
-                vibrations of angular frequency ω have a damping ratio of γ/(2ω) + βω/2.
+            damping: Rayleigh damping (γ, β): the force −γ M v on all masses (γ in 1/s), and β (in
+                s) times the stiffness times the rates of stretching and bending, including those at
+                clamps. Small vibrations of angular frequency ω have a damping ratio of γ/(2ω) +
+                βω/2.
             floating: True for a beam that no chain of joints connects to the ground.
         """
 
@@ -178,15 +180,15 @@ class ElementMethods:
 
         Args:
             name: its name.
-            mass: Mass; not needed (or zero) for kinematics only (kg).
+            mass: Mass; it may be omitted or zero if only kinematics is computed (kg).
             inertia: Inertia about the centre of mass: a number (planar); three principal values or
                 a 3×3 matrix in body axes (spatial). Required with a mass (kg·m²).
-            com: Centre of mass in the body's frame; its origin if not given. It is also the point
-                'com' (m).
+            com: Centre of mass in the body's frame, which is also the point 'com'; the origin if
+                not given (m).
             points: Named points in the body's frame (m).
             floating: True for a body that no chain of joints connects to the ground.
-            spine: Points to join by a line in drawings; all of them if not given.
-            shape: Shape in solid views, one or several, such as `varimech.box((0.1, 0.1, 0.3))`.
+            spine: Points that a line connects in drawings; all points if not given.
+            shape: One or more shapes for solid views, such as `varimech.box((0.1, 0.1, 0.3))`.
         """
 
     def revolute(
@@ -203,20 +205,21 @@ class ElementMethods:
         axis: Vector = None,
         axis_on_second: Vector = None,
     ) -> Revolute:
-        """A hinge: two points coincide and, in space, share an axis.
+        """A hinge: two points coincide and, in space, the bodies share an axis.
 
-        `revolute("A")` alone joins the two bodies that have a point called "A". The reaction is the
-        force on the second body.
+        `revolute("A")` without points connects the two bodies that have a point called "A". The reaction
+        acts on the second body.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame; in space only.
@@ -237,17 +240,19 @@ class ElementMethods:
         axis: Vector,
         rotation: Any = None,
     ) -> Prismatic:
-        """A slider: the second point moves along a line of the first body, without turning.
+        """A slider: the second point moves along a line of the first body, and the bodies do not rotate
+        relative to each other.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             rotation: Constant orientation of the second body relative to the first: an angle in the
@@ -262,7 +267,7 @@ class ElementMethods:
         *,
         rotation: Any = None,
     ) -> Fixed:
-        """A weld: points coincide, and the second body keeps its orientation relative to the first.
+        """A weld: two points coincide, and the second body keeps its orientation relative to the first.
 
         Args:
             name: its name.
@@ -292,10 +297,11 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
         """
@@ -308,7 +314,7 @@ class ElementMethods:
         *,
         length: Number,
     ) -> DistanceJoint:
-        """Two points keep a distance, like the ends of a massless rod.
+        """Keep the distance between two points constant, like a massless rod.
 
         Args:
             name: its name.
@@ -330,17 +336,19 @@ class ElementMethods:
         slip_velocity: Number = 0.001,
         friction_radius: Number = 0.0,
     ) -> Spherical:
-        """A ball joint (space): two points coincide. Friction resists the angular velocity.
+        """A ball joint (space): two points coincide, and the bodies rotate freely about them. Friction
+        opposes the relative angular velocity.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
         """
@@ -358,17 +366,18 @@ class ElementMethods:
         axis: Vector,
         axis_on_second: Vector = None,
     ) -> Cylindrical:
-        """A sleeve on a shaft (space): the bodies share a line, turn about it and slide along it.
+        """A sleeve on a shaft (space): the second body rotates about a common axis and slides along it.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             axis_on_second: The same direction in the second body's frame; the same components if
@@ -389,18 +398,19 @@ class ElementMethods:
         axis: Vector,
         axis_on_second: Vector,
     ) -> Universal:
-        """A Hooke joint (space): points coincide, an axis of each body stays at right angles to one of
-        the other.
+        """A Hooke joint (space): two points coincide, and an axis of one body stays perpendicular to an axis
+        of the other.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame.
@@ -420,18 +430,19 @@ class ElementMethods:
         normal: Vector,
         normal_on_second: Vector = None,
     ) -> Planar:
-        """A block on a table (space): the second point stays on the plane through the first one, and
-        the bodies turn about its normal.
+        """A block on a table (space): the second point stays on the plane through the first point, and the
+        bodies rotate relative to each other about the normal of this plane only.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
             normal_on_second: The same direction in the second body's frame; the same components if
@@ -457,10 +468,11 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient; the load is the joint force transverse to its
+            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
                 motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
         """
@@ -480,17 +492,19 @@ class ElementMethods:
         pitch: Number,
         friction_radius: Number = 0.0,
     ) -> Screw:
-        """A nut on a thread (space): the bodies share an axis; one turn advances by the pitch.
+        """A nut on a thread (space): the bodies share an axis, and one turn about it advances the second body
+        by the pitch.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient of the thread; the load consists of the radial
+            friction: Sliding friction coefficient of the thread. The load consists of the radial
                 force and the normal force of the flank.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
             axis_on_second: The same direction in the second body's frame; the same components if
@@ -507,11 +521,11 @@ class ElementMethods:
         *,
         direction: Vector,
     ) -> Clamp:
-        """Hold an end of a beam (the second point) in place and in a direction, by a rigid body or the
+        """Fix the position and direction of an end of a beam (the second point) to a rigid body or the
         ground (the first point).
 
-        At the start the beam has the direction, unless other values given there say otherwise.
-        `reaction` and `reaction_torque` are those on the beam.
+        The beam initially has this direction unless other initial values are given. `reaction` and
+        `reaction_torque` act on the beam.
 
         Args:
             name: its name.
@@ -536,8 +550,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point at its first end.
-            second: Point at its other end.
+            first: Point at the first end.
+            second: Point at the other end.
             stiffness: Force per elongation (N/m).
             natural_length: Length at zero force (m).
             damping: Force per rate of elongation (N·s/m).
@@ -548,8 +562,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            first: Point at its first end.
-            second: Point at its other end.
+            first: Point at the first end.
+            second: Point at the other end.
             damping: Force per rate of elongation (N·s/m).
         """
 
@@ -562,43 +576,43 @@ class ElementMethods:
         rest_angle: Number = 0.0,
         damping: Number = 0.0,
     ) -> TorsionalSpring:
-        """A spring, and optionally a damper, on the angle of a joint or of a planar body.
+        """A torsional spring, optionally with a damper, on the angle of a joint or of a planar body.
 
-        The angle counts turns, so that it may be wound by any number of them.
+        The angle counts turns, so the spring can be wound by any number of them.
 
         Args:
             name: its name.
-            turn: Rotating joint, or planar body, on whose angle it acts.
+            turn: Rotating joint or planar body on whose angle the element acts.
             stiffness: Torque per angle (N·m/rad).
-            rest_angle: Angle at zero torque, any number of turns (rad).
+            rest_angle: Angle at zero torque; it may exceed a full turn (rad).
             damping: Torque per angular velocity (N·m·s/rad).
         """
 
     def torsional_damper(
         self, name: str, turn: Joint | Body | str, *, damping: Number
     ) -> TorsionalDamper:
-        """A damper on the angle of a joint or of a planar body.
+        """A torsional damper on the angle of a joint or of a planar body.
 
         Args:
             name: its name.
-            turn: Rotating joint, or planar body, on whose angle it acts.
+            turn: Rotating joint or planar body on whose angle the element acts.
             damping: Torque per angular velocity (N·m·s/rad).
         """
 
     def force(
         self, name: str, point: PointLike, value: Any, *, frame: str = "global"
     ) -> PointForce:
-        """A force on a point: components, or a function of the state that returns them.
+        """A force on a point: constant, or a function of time and state.
 
-        A constant: `m.force("push", "rod.tip", (10, 0))`. Of time or state: `m.force("push", "rod.tip",
-        lambda s: (vm.sin(s.time), 0))`.
+        A constant force: `m.force("push", "rod.tip", (10, 0))`. A function of time: `m.force("push",
+        "rod.tip", lambda s: (vm.sin(s.time), 0))`.
 
         Args:
             name: its name.
             point: Point of application.
-            value: Components: numbers, or a function of the state (as a string, an expression of t
-                and the state) (N).
-            frame: Axes of the components: "global", or "body" for those of the body.
+            value: Components: numbers, a function of the state, or strings with expressions of t
+                and the state (N).
+            frame: Axes of the components: "global", or "body" for the axes of the body.
         """
 
     def torque(
@@ -610,18 +624,18 @@ class ElementMethods:
         against: Body | Point | str | None = None,
         frame: str = "global",
     ) -> Torque:
-        """A torque on a body, or on a point of a beam: a number in the plane, components in space, or a
+        """A torque on a body or on a point of a beam: a number in the plane, components in space, or a
         function of the state.
 
-        Beams have no torsion: in space what is along a beam does nothing to it.
+        Beams have no torsion: in space, the component of a torque along a beam has no effect.
 
         Args:
             name: its name.
-            body: Body, or point of a beam, on which it acts.
-            value: A number (plane) or components (space), or a function of the state (as a string,
-                an expression of t and the state) (N·m).
+            body: Body, or point of a beam, on which the torque acts.
+            value: Torque: a number (plane) or components (space), a function of the state, or
+                strings with expressions of t and the state (N·m).
             against: Body on which the opposite torque acts, as for a motor between two bodies.
-            frame: Axes of the components: "global", or "body" for those of the body (space).
+            frame: Axes of the components: "global", or "body" for the axes of the body (space).
         """
 
     def bushing(
@@ -639,25 +653,26 @@ class ElementMethods:
         preload: Vector = None,
         preload_torque: Number | Vector = None,
     ) -> Bushing:
-        """Springs and dampers along and about the axes of the first body, between a point of it and a
-        point of another body.
+        """Springs and dampers between points of two bodies, along and about the axes of the first body.
 
-        `m.bushing("mount", "frame.A", "engine.A", stiffness=(2e5, 2e5, 8e5), damping=(100, 100, 400))`.
+        Example: `m.bushing("mount", "frame.A", "engine.A", stiffness=(2e5, 2e5, 8e5), damping=(100, 100, 400))`.
 
         Args:
             name: its name.
-            first: Point of the first body, whose axes the bushing uses.
+            first: Point of the first body, whose axes define the directions of the bushing.
             second: Point of the second body, on which the force acts.
             stiffness: Force per displacement along each axis of the first body (N/m).
             damping: Force per velocity along each axis (N·s/m).
-            rotational_stiffness: Torque per angle about each axis; a number in the plane (N·m/rad).
-            rotational_damping: Torque per angular velocity about each axis (N·m·s/rad).
+            rotational_stiffness: Torque per angle about each axis; in the plane, a number
+                (N·m/rad).
+            rotational_damping: Torque per angular velocity about each axis; in the plane, a number
+                (N·m·s/rad).
             offset: Offset of the second point from the first at zero elastic force, along the axes
                 of the first body (m).
             rotation: Orientation of the second body relative to the first at zero elastic torque:
                 an angle in the plane, a matrix in space; aligned if not given.
-            preload: Force on the second body at that offset, along the axes of the first (N).
-            preload_torque: Torque on the second body at that orientation (N·m).
+            preload: Force on the second body at this offset, along the axes of the first body (N).
+            preload_torque: Torque on the second body at this orientation (N·m).
         """
 
     def gear(
@@ -678,34 +693,35 @@ class ElementMethods:
         efficiency: Number = None,
         slip_velocity: Number = None,
     ) -> Gear:
-        """A pair of gears: the second angle is a multiple of the first, over any number of turns.
+        """A pair of gears: a fixed ratio between two angles, for any number of turns.
 
-        `m.gear("mesh", "A", "B", teeth=(20, 40))`, or by pitch radii, or by their ratio with its sign.
-        Where the carrier of both joints turns, the pair is one of a planetary gear.
+        Example: `m.gear("mesh", "A", "B", teeth=(20, 40))`. Instead of numbers of teeth, give pitch radii
+        or a signed ratio. If the common carrier of both joints rotates, the pair is part of a planetary
+        gear.
 
         Args:
             name: its name.
-            first: Rotating joint, or planar body, with the first angle.
-            second: Rotating joint, or planar body, with the second angle.
+            first: First gear: a rotating joint or planar body.
+            second: Second gear: a rotating joint or planar body.
             ratio: Ratio of the second angle to the first; negative for external gears.
-            teeth: Numbers of teeth, instead of the ratio.
-            radii: Pitch radii, instead of the ratio (m).
-            mesh: Kind of mesh, with teeth or radii: "external" (parallel axes, opposite senses),
-                "internal" (the second is the ring; same sense) or "crossed" (bevel and worm gears;
-                angles increase together).
-            phase: Second angle when the first is zero (rad).
+            teeth: Numbers of teeth of both gears, instead of the ratio.
+            radii: Pitch radii of both gears, instead of the ratio (m).
+            mesh: Kind of mesh, if teeth or radii are given: "external" (parallel axes, opposite
+                directions), "internal" (the second gear is the ring; same direction) or "crossed"
+                (bevel and worm gears; both angles increase together).
+            phase: Angle of the second gear when that of the first is zero (rad).
             stiffness: Stiffness of a compliant mesh: torque on the second gear per angle of that
-                gear; rigid if not given (N·m/rad).
-            damping: Damping of a compliant mesh: torque on the second gear per rate of its angle
-                (N·m·s/rad).
-            backlash: Backlash: angle by which the second gear can turn freely; needs a stiffness
+                gear. Without it, the mesh is rigid (N·m/rad).
+            damping: Damping of a compliant mesh: torque on the second gear per rate of the angle of
+                that gear (N·m·s/rad).
+            backlash: Backlash: angle by which the second gear can turn freely. It needs a stiffness
                 (rad).
             damping_depth: Angle beyond the backlash at which damping is fully effective; 1e-4 rad
                 if not given (rad).
-            efficiency: Efficiency (output over input power), in (0, 1], whichever side drives;
-                needs a stiffness.
-            slip_velocity: Rate of the first angle below which losses fade out; 1e-3 rad/s if not
-                given (rad/s).
+            efficiency: Efficiency, the ratio of output to input power, in (0, 1], whichever side
+                drives. It needs a stiffness.
+            slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
+                if not given (rad/s).
         """
 
     def rack_and_pinion(
@@ -724,11 +740,11 @@ class ElementMethods:
         efficiency: Number = None,
         slip_velocity: Number = None,
     ) -> RackAndPinion:
-        """A pinion and its rack: the displacement of one joint is the pitch radius times the angle of
-        another, over any number of turns.
+        """A rack and a pinion: the displacement of one joint is the pitch radius times the angle of
+        another, for any number of turns.
 
-        `m.rack_and_pinion("steering", "column", "guide", radius=0.01)`. Also a drum and its rope, or a
-        wheel and its toothed belt.
+        Example: `m.rack_and_pinion("steering", "column", "guide", radius=0.01)`. The element also models a
+        drum and its rope, or a pulley and its toothed belt.
 
         Args:
             name: its name.
@@ -737,16 +753,17 @@ class ElementMethods:
             radius: Pitch radius of the pinion (m).
             reverse: Whether the displacement decreases when the angle increases.
             offset: Displacement when the angle is zero (m).
-            stiffness: Stiffness of a compliant mesh: force per displacement; rigid if not given
-                (N/m).
+            stiffness: Stiffness of a compliant mesh: force per displacement. Without it, the mesh
+                is rigid (N/m).
             damping: Damping of a compliant mesh: force per velocity (N·s/m).
-            backlash: Backlash: distance by which the rack can move freely; needs a stiffness (m).
+            backlash: Backlash: distance by which the rack can move freely. It needs a stiffness
+                (m).
             damping_depth: Distance beyond the backlash at which damping is fully effective; 1e-6 m
                 if not given (m).
-            efficiency: Efficiency (output over input power), in (0, 1], whichever side drives;
-                needs a stiffness.
-            slip_velocity: Rate of the first angle below which losses fade out; 1e-3 rad/s if not
-                given (rad/s).
+            efficiency: Efficiency, the ratio of output to input power, in (0, 1], whichever side
+                drives. It needs a stiffness.
+            slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
+                if not given (rad/s).
         """
 
     def belt(
@@ -762,54 +779,56 @@ class ElementMethods:
         damping: Number = None,
         tension: Number = None,
     ) -> Belt:
-        """A belt or chain on two pulleys that do not slip, over any number of turns: rigid, or with
+        """A belt or chain on two pulleys, without slip and for any number of turns. It is rigid, or has
         elastic strands if a stiffness is given.
 
-        `m.belt("drive", "A", "B", radii=(0.05, 0.1))`. Without a tension, an elastic belt is a chain:
-        one strand pulls, the other one is slack.
+        Example: `m.belt("drive", "A", "B", radii=(0.05, 0.1))`. Without a pretension, an elastic belt
+        acts like a chain: one strand pulls and the other is slack.
 
         Args:
             name: its name.
             first: First pulley: a rotating joint or planar body.
             second: Second pulley: a rotating joint or planar body.
             radii: Pitch radii of both pulleys (m).
-            crossed: Whether the strands cross, so that the pulleys turn in opposite senses.
-            phase: Second angle when the first is zero (rad).
-            stiffness: Stiffness of each strand: force per elongation; rigid if not given (N/m).
-            damping: Damping of each strand: force per rate of elongation; needs a stiffness
+            crossed: Whether the strands cross, so that the pulleys turn in opposite directions.
+            phase: Angle of the second pulley when that of the first is zero (rad).
+            stiffness: Stiffness of each strand: force per elongation. Without it, the belt is rigid
+                (N/m).
+            damping: Damping of each strand: force per rate of elongation. It needs a stiffness
                 (N·s/m).
-            tension: Pretension: tension of both strands at zero elongation; 0 if not given; needs a
-                stiffness (N).
+            tension: Pretension, the tension of both strands at zero elongation; 0 if not given. It
+                needs a stiffness (N).
         """
 
     def constraint(self, name: str, equations: Any, *, unit: str = "m") -> Equation:
-        """Equations of positions, angles and time that hold along every motion.
+        """Equations of positions, angles and time that every motion satisfies.
 
-        `m.constraint("pulley", lambda s: s.position("A")[1] + 2 * s.position("B")[1] + 3.0)`; several
-        equations as a list. Angles count turns.
+        Example: `m.constraint("pulley", lambda s: s.position("A")[1] + 2 * s.position("B")[1] + 3.0)`.
+        Define several equations as a list. Angles count turns.
 
         Args:
             name: its name.
-            equations: Function of the state that must vanish (as a string, an expression of t and
-                the state), or a list of several.
-            unit: Unit of the equations (for velocity equations, their unit times s): "m" (forces in
-                N), "rad" (N·m) or "1" (J).
+            equations: Expression that must vanish: a function of the state, a string with an
+                expression of t and the state, or a list of these.
+            unit: Unit of the equations: "m" (forces in N), "rad" (torques in N·m) or "1" (J). For
+                velocity equations, it is the unit of the equations multiplied by s.
         """
 
     def velocity_constraint(
         self, name: str, equations: Any, *, unit: str = "m"
     ) -> VelocityEquation:
-        """Equations that are linear in the velocities and hold along every motion: blades, wheels, casters.
+        """Equations that are linear in the velocities and that every motion satisfies: blades, wheels,
+        casters.
 
-        `m.velocity_constraint("blade", lambda s: s.velocity("P")[1] * vm.cos(s.angle("sleigh")) -
-        s.velocity("P")[0] * vm.sin(s.angle("sleigh")))`; several equations as a list.
+        Example: `m.velocity_constraint("blade", lambda s: s.velocity("P")[1] * vm.cos(s.angle("sleigh")) -
+        s.velocity("P")[0] * vm.sin(s.angle("sleigh")))`. Define several equations as a list.
 
         Args:
             name: its name.
-            equations: Function of the state that must vanish (as a string, an expression of t and
-                the state), or a list of several.
-            unit: Unit of the equations (for velocity equations, their unit times s): "m" (forces in
-                N), "rad" (N·m) or "1" (J).
+            equations: Expression that must vanish: a function of the state, a string with an
+                expression of t and the state, or a list of these.
+            unit: Unit of the equations: "m" (forces in N), "rad" (torques in N·m) or "1" (J). For
+                velocity equations, it is the unit of the equations multiplied by s.
         """
 
     def rolling(
@@ -824,14 +843,14 @@ class ElementMethods:
     ) -> Rolling:
         """A wheel or disc that rolls without slip on a line (plane) or on a plane (space).
 
-        `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`; in space also the axis of
-        the wheel, `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
+        Example: `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`. In space, also give
+        the axis of the wheel, such as `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
         but only one of the two speeds.
 
         Args:
             name: its name.
             first: Centre of the wheel.
-            second: Point of the line or plane on which it rolls.
+            second: Point of the line or plane on which the wheel rolls.
             radius: Radius of the wheel (m).
             normal: Normal of the line or plane, towards the wheel, in the second body's frame.
             axis: Axis of the wheel in its own frame (space).
@@ -850,18 +869,18 @@ class ElementMethods:
         """A point that stays on a curve of another body, in the plane or in space.
 
         A spline through points: `m.point_on_curve("wire", "bead.P", "ground", curve=[(0, 0), (1, 0.2), (2,
-        0)])`; expressions of a parameter: `curve=("cos(u)", "sin(u)"), interval=(0, 2 * pi), closed=True`.
-        `state("wire parameter")` is the parameter. A run fails at the end of an open curve.
+        0)])`. Expressions of a parameter: `curve=("cos(u)", "sin(u)"), interval=(0, 2 * pi), closed=True`.
+        `state("wire parameter")` is the curve parameter of the point. A run fails at the end of an open curve.
 
         Args:
             name: its name.
             point: Point that stays on the curve.
             body: Body to which the curve is fixed.
-            curve: Points in the frame of that body, interpolated by a cubic spline (m); or the
-                components as functions of the parameter u, in Python or as strings.
+            curve: The curve in the frame of the body: points (m), interpolated by a cubic spline;
+                or the components as functions of the parameter u, in Python or as strings.
             closed: Whether the curve is closed.
-            interval: First and last parameter of a curve given by expressions; the parameter of a
-                spline is the cumulative length of its chords (m).
+            interval: First and last parameter of a curve given by expressions. A spline needs none:
+                its parameter is the cumulative chord length (m).
         """
 
     def cam(
@@ -888,36 +907,40 @@ class ElementMethods:
     ) -> Cam:
         """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
 
-        `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 + lift(u)", roller=0.008)` with a table `lift` that
-        repeats; a flat face with its normal towards the cam: `face=(0, -1)`. Closed by form, or by force:
-        `closure="force"` lets the follower lift off. `state("cam parameter")` is where it touches.
+        Example, with a periodic table `lift`: `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 +
+        lift(u)", roller=0.008)`. A flat face has its normal towards the cam: `face=(0, -1)`. With
+        `closure="force"`, the follower can lift off. `state("cam parameter")` is the curve parameter of the
+        contact point.
 
         Args:
             name: its name.
-            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+            restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
-            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
-                and 1 for other laws.
-            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Contact force law of compliant surfaces.
-            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
-                that overlap initially (m/s).
+            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
+                nikravesh" and 1 for the other laws.
+            damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
+                "kelvin-voigt".
+            law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
+                nikravesh".
+            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
+                surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
             closure: How contact is maintained: "form" (a constraint, such as a groove) or "force"
                 (a contact, which can lift off).
             first: Point of the cam, the origin of the profile.
             second: Point of the follower: its edge, the centre of its roller, or a point on its
                 face.
-            profile: Distance from the cam's point as a function of the angle u in the cam's frame,
-                in Python or as text (m); or points of the profile relative to that point,
+            profile: Distance from the cam's point (m), as a Python function or a string in the
+                angle u in the cam's frame; or points of the profile relative to the cam's point,
                 interpolated by a closed spline.
-            profile_kind: Meaning of the function: "radius", the distance to the point at the angle
-                u, or "support", the distance to the tangent line whose normal has the angle u,
-                which is the lift of a flat face.
+            profile_kind: Meaning of the profile function: "radius" is the distance to the profile
+                point at the angle u; "support" is the distance to the tangent line whose normal has
+                the angle u, which is the lift of a flat face.
             roller: Radius of the roller (m).
             face: Normal of a flat face, towards the cam, in the follower's frame.
         """
@@ -948,48 +971,52 @@ class ElementMethods:
         first_side: str = "inside",
         second_side: str = "inside",
     ) -> CurveContact:
-        """Two curves of two bodies that touch (plane): by form, or by force, so that they can separate.
+        """Two touching curves on two bodies (plane), with form closure, or with force closure so that they can
+        separate.
 
         An ellipse on a line: `m.curve_contact("touch", "wheel.C", "ground.O", first_curve=("2*cos(u)",
         "sin(u)"), first_interval=(0, 2 * pi), first_closed=True, second_curve=[(0, 0), (9, 0)],
-        second_side="right")`. `state("touch first parameter")` and `state("touch second parameter")` are where
-        they touch. A run fails at the end of an open curve.
+        second_side="right")`. `state("touch first parameter")` and `state("touch second parameter")` are the
+        curve parameters of the contact point. A run fails at the end of an open curve.
 
         Args:
             name: its name.
-            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+            restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
-            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
-                and 1 for other laws.
-            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Contact force law of compliant surfaces.
-            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
-                that overlap initially (m/s).
+            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
+                nikravesh" and 1 for the other laws.
+            damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
+                "kelvin-voigt".
+            law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
+                nikravesh".
+            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
+                surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
             closure: How contact is maintained: "form" (a constraint, such as a groove) or "force"
                 (a contact, which can lift off).
             first: Point of the first body, the origin of its curve.
             second: Point of the second body, the origin of its curve.
-            first_curve: Points of the first curve relative to that point, interpolated by a cubic
-                spline (m); or its components as functions of the parameter u, in Python or as
+            first_curve: The first curve, relative to the first point: points (m), interpolated by a
+                cubic spline; or the components as functions of the parameter u, in Python or as
                 strings.
-            second_curve: Points of the second curve relative to that point, interpolated by a cubic
-                spline (m); or its components as functions of the parameter u, in Python or as
-                strings.
+            second_curve: The second curve, relative to the second point: points (m), interpolated
+                by a cubic spline; or the components as functions of the parameter u, in Python or
+                as strings.
             first_closed: Whether the first curve is closed.
             second_closed: Whether the second curve is closed.
             first_interval: First and last parameter of the first curve, if it is given by
                 expressions.
             second_interval: First and last parameter of the second curve, if it is given by
                 expressions.
-            first_side: Side on which the first body lies: "inside" or "outside" a closed curve, to
-                the "left" or "right" of an open one, seen along increasing u.
-            second_side: Side on which the second body lies: "inside" or "outside" a closed curve,
-                to the "left" or "right" of an open one, seen along increasing u.
+            first_side: Side of the curve on which the first body lies: "inside" or "outside" for a
+                closed curve, "left" or "right" for an open curve, seen along increasing u.
+            second_side: Side of the curve on which the second body lies: "inside" or "outside" for
+                a closed curve, "left" or "right" for an open curve, seen along increasing u.
         """
 
     def stop(
@@ -1013,25 +1040,28 @@ class ElementMethods:
     ) -> Stop:
         """Limits of a scalar output: an angle, a displacement, a distance, or any function of positions.
 
-        `m.stop("end", lambda s: s.displacement("guide"), lower=0.0, upper=0.1, restitution=0.5)`.
+        Example: `m.stop("end", lambda s: s.displacement("guide"), lower=0.0, upper=0.1, restitution=0.5)`.
 
         Args:
             name: its name.
-            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+            restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
-            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
-                and 1 for other laws.
-            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Contact force law of compliant surfaces.
-            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
-                that overlap initially (m/s).
+            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
+                nikravesh" and 1 for the other laws.
+            damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
+                "kelvin-voigt".
+            law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
+                nikravesh".
+            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
+                surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
-            output: Limited output: a function of positions (as a string, an expression of t and the
-                state).
+            output: Limited output: a function of positions and time, or a string with an expression
+                of them.
             lower: Smallest value of the output.
             upper: Largest value of the output.
             slip: Slip velocity that friction opposes: a function linear in the velocities (m/s).
@@ -1063,28 +1093,31 @@ class ElementMethods:
         arc: Vector | None = None,
         arc_radius: Number = None,
     ) -> ContactPair:
-        """Contact between two bodies: points, circles or spheres of the first one against a line or plane,
-        a circle or sphere, its inside, a capsule or an arc of the second one.
+        """Contact between two bodies: points, circles or spheres of the first body against a line or plane,
+        a circle or sphere (outside or inside), a capsule or an arc of the second body.
 
-        A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`; two
-        balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`; a pin in a bore:
-        `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`; a box on the floor:
-        `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
+        A ball on the floor: `m.contact("floor", "ball.C", "ground.O", radius=0.1, normal=(0, 1))`.
+        Two balls: `m.contact("hit", "a.C", "b.C", radius=0.1, second_radius=0.1)`.
+        A pin in a bore: `m.contact("bore", "pin.C", "plate.H", second_radius=0.01, inside=True)`.
+        A box on the floor: `m.contact("floor", "box.C", "ground.O", box=(0.4, 0.2), normal=(0, 1))`.
 
         Args:
             name: its name.
-            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+            restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
-            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
-                and 1 for other laws.
-            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Contact force law of compliant surfaces.
-            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
-                that overlap initially (m/s).
+            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
+                nikravesh" and 1 for the other laws.
+            damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
+                "kelvin-voigt".
+            law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
+                nikravesh".
+            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
+                surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
             first: Point of the first body, or the centre of its circle, sphere or box.
             second: Point of the second body: a point on its line or plane, a centre, or an end of a
@@ -1092,16 +1125,16 @@ class ElementMethods:
             radius: Radius around the first point; 0 for a corner (m).
             also: Further points of the first body with the same radius: corners, or ends of a
                 capsule.
-            box: Side lengths of a rectangle or box centred at the first point, along the axes of
-                the first body, whose corners make contact (m).
+            box: Side lengths, along the axes of the first body, of a rectangle or box centred at
+                the first point. Its corners make contact (m).
             normal: Outward normal of the second body's line or plane, in its frame.
             second_radius: Radius around the second point, or around the rod of a capsule or arc
                 (m).
             inside: Whether the first body is inside the second circle or sphere.
-            to: Other end of the second body's capsule, which begins at the second point.
+            to: Other end of the second body's capsule, whose first end is the second point.
             arc: First and last angle of an arc around the second point, in the second body's frame
                 (plane) (rad).
-            arc_radius: Radius of the middle line of that arc (m).
+            arc_radius: Radius of the middle line of the arc (m).
         """
 
     def clearance_joint(
@@ -1124,25 +1157,28 @@ class ElementMethods:
         axis: Vector | None = None,
         pin_radius: Number = 0.0,
     ) -> ClearanceJoint:
-        """A joint with clearance: a pin in a bore or a ball in a socket, or, with an axis, a block in a
-        slot along it (plane).
+        """A joint with clearance: a pin in a bore (plane), a ball in a socket (space) or, with an axis, a
+        block in a slot along this axis (plane).
 
-        The clearance is a number of the model like all others: a parameter with a tolerance, say.
+        Like any other number of the model, the clearance may be a parameter with a tolerance.
 
         Args:
             name: its name.
-            restitution: Coefficient of restitution, for rigid surfaces and for "lankarani-
+            restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces; rigid if not given (N/m).
-            exponent: Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh"
-                and 1 for other laws.
-            damping: Damping D (s/m) or C (N·s/m) of compliant surfaces.
-            law: Contact force law of compliant surfaces.
-            least_impact_speed: Smallest impact speed for "lankarani-nikravesh", also for surfaces
-                that overlap initially (m/s).
+            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
+                nikravesh" and 1 for the other laws.
+            damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
+                "kelvin-voigt".
+            law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
+                nikravesh".
+            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
+                surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
-            friction_law: Friction law: "coulomb", with sticking and sliding, or a smooth law.
+            friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
+                laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
             first: Centre of the bore, or a point on the centreline of the slot.
             second: Centre of the pin, ball or block.
@@ -1163,27 +1199,29 @@ class ElementMethods:
         bristle_stiffness: Number = 100000.0,
         bristle_damping: Number = 0.0,
     ) -> DryFriction:
-        """Dry friction against a rate: of a joint's angle or displacement, of a distance, or of anything
-        linear in the velocities.
+        """Dry friction that opposes a rate: that of a joint angle, displacement or distance, or any
+        expression that is linear in the velocities.
 
-        `m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0, static=2.5)`.
+        Example: `m.dry_friction("rub", lambda s: s.displacement_rate("guide"), sliding=2.0, static=2.5)`.
 
         Args:
             name: its name.
-            rate: Rate that friction resists, linear in the velocities.
-            sliding: Friction force (N), or torque (N·m) for an angular rate, when it slides.
-            static: Largest friction force or torque when it sticks; the sliding one if not given.
-            law: Friction law: "coulomb", with sticking and sliding, a smooth law, or "lugre".
-            slip_velocity: Rate at which sliding begins, for smooth laws and LuGre.
-            bristle_stiffness: Bristle stiffness σ₀ of LuGre.
-            bristle_damping: Bristle damping σ₁ of LuGre.
+            rate: Rate that friction opposes, linear in the velocities.
+            sliding: Sliding friction: a force (N), or a torque (N·m) for an angular rate.
+            static: Largest friction force or torque during sticking; that of sliding if not given.
+            law: Friction law: "coulomb", with sticking and sliding; one of the smooth laws "tanh",
+                "stribeck" and "brown-mcphee"; or "lugre".
+            slip_velocity: Characteristic rate of the transition to sliding, for the smooth laws and
+                LuGre.
+            bristle_stiffness: Bristle stiffness σ₀ of the LuGre law.
+            bristle_damping: Bristle damping σ₁ of the LuGre law.
         """
 
     def mode(self, name: str, *, initial: Number = 0.0) -> Mode:
         """A number that only events change: whether a motor is on, which spring acts, the force of a
         latch.
 
-        Forces and objectives use it as `s.mode("motor")`, in strings as `mode('motor')`.
+        Forces and objectives refer to it as `s.mode("motor")`, strings as `mode('motor')`.
 
         Args:
             name: its name.
@@ -1195,13 +1233,13 @@ class ElementMethods:
     ) -> StateElement:
         """A scalar variable with its own rate equation: an integral, a temperature, a filtered value.
 
-        Forces and objectives use it as `s.state("heat")`, in strings as `state('heat')`:
+        Forces and objectives refer to it as `s.state("heat")`, strings as `state('heat')`. Example:
         `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.
 
         Args:
             name: its name.
-            rate: Time derivative: a number, or a function of the state (as a string, an expression
-                of t and the state), which may use the state itself, and states and signals defined
+            rate: Time derivative: a number, a function of the state, or a string with an expression
+                of t and the state. It may use this state, and states and signals that are defined
                 later.
             initial: Initial value.
             unit: Unit of the state.
@@ -1211,13 +1249,13 @@ class ElementMethods:
     def signal(self, name: str, input: Any, *, unit: str = "1") -> Signal:
         """A named expression of the state: a target, an error, a measured value.
 
-        `m.signal("error", lambda s: 0.5 - s.angle("J"))`; other functions use it as
+        Example: `m.signal("error", lambda s: 0.5 - s.angle("J"))`. Other functions refer to it as
         `s.signal("error")`, strings as `signal('error')`.
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
         """
 
@@ -1238,10 +1276,10 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
-            initial: Initial output, as if it had been constant before.
+            initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
             time_constant: Time constant T (s).
             gain: Static gain k.
@@ -1259,15 +1297,14 @@ class ElementMethods:
         lag_time: Number,
         gain: Number = 1.0,
     ) -> Lead:
-        """A lead compensator (lag, if the second time constant is the longer one):
-        k (T₁ s + 1)/(T₂ s + 1).
+        """A lead compensator, k (T₁ s + 1)/(T₂ s + 1). With T₂ > T₁, it is a lag compensator.
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
-            initial: Initial output, as if it had been constant before.
+            initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
             lead_time: Time constant T₁ of the numerator (s).
             lag_time: Time constant T₂ of the denominator (s).
@@ -1285,20 +1322,20 @@ class ElementMethods:
         initial: Number = 0.0,
         size: Number = 1.0,
     ) -> TransferFunction:
-        """A rational transfer function by its coefficients, highest power of s first.
+        """A rational transfer function, defined by its coefficients, highest power of s first.
 
-        `m.transfer_function("notch", lambda s: s.signal("error"), [1, 0, 100], [1, 4, 100])`.
+        Example: `m.transfer_function("notch", lambda s: s.signal("error"), [1, 0, 100], [1, 4, 100])`.
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
-            initial: Initial output, as if it had been constant before.
+            initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
             numerator: Coefficients of the numerator, highest power of s first.
-            denominator: Coefficients of the denominator, highest power of s first; at least as many
-                as in the numerator.
+            denominator: Coefficients of the denominator, highest power of s first. Its degree must
+                be at least that of the numerator.
         """
 
     def state_space(
@@ -1314,15 +1351,16 @@ class ElementMethods:
         initial: Sequence[Number] = (0.0,),
         size: Number = 1.0,
     ) -> StateSpace:
-        """Linear equations with any number of inputs and outputs: observers, filters, controllers.
+        """A linear state-space model with any number of inputs and outputs: an observer, filter or
+        controller.
 
-        One output is the signal `name`; several are `name [0]`, `name [1]`, … States are `name state 0`,
-        `name state 1`, …
+        A single output is the signal `name`; several outputs are `name [0]`, `name [1]`, …. The states are
+        `name state 0`, `name state 1`, ….
 
         Args:
             name: its name.
-            input: Inputs u: a function of the state (as a string, an expression of t and the
-                state), or a list of several, which may use signals and states defined later.
+            input: Inputs u: a function of the state, a string with an expression of t and the
+                state, or a list of these. They may use signals and states that are defined later.
             unit: Unit of the output.
             A: State matrix A, as rows of numbers.
             B: Input matrix B, a column for each input.
@@ -1349,27 +1387,27 @@ class ElementMethods:
         initial_input: Number = 0.0,
         size: Number = 1.0,
     ) -> Pid:
-        """A PID controller whose input is the error, with output limits and anti-windup by
-        back-calculation.
+        """A PID controller with output limits and anti-windup by back-calculation. Its input is the error.
 
-        `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
+        Example: `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
             kp: Proportional gain.
-            ki: Integral gain (per second); the number 0 omits it.
-            kd: Derivative gain (seconds); the number 0 omits it.
-            filter_time: Time constant of the filtered derivative; if not given, the derivative of
-                the input is exact, and the input must depend on positions and time only (s).
-            low: Lower limit of the output; none if not given.
-            high: Upper limit of the output; none if not given.
+            ki: Integral gain (per second); the number 0 omits the integral.
+            kd: Derivative gain (seconds); the number 0 omits the derivative.
+            filter_time: Time constant of the filtered derivative. If not given, the derivative is
+                exact, and the input must depend on positions and time only (s).
+            low: Lower limit of the output; no limit if not given.
+            high: Upper limit of the output; no limit if not given.
             tracking_time: Time constant of back-calculation while the output is limited; kp/ki if
                 not given (s).
             initial: Initial value of the integral, in the unit of the output.
-            initial_input: Input before the start, the initial state of the derivative filter.
+            initial_input: Input before the run starts, which is the initial state of the derivative
+                filter.
             size: Typical value of the output, for the error control.
         """
 
@@ -1385,16 +1423,17 @@ class ElementMethods:
         initial: Number = 0.0,
         size: Number = 1.0,
     ) -> RateLimit:
-        """A signal that follows its input no faster than at a given rate.
+        """A signal that follows its input with a limited rate.
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
-            rising: Largest rising rate, per second.
-            falling: Largest falling rate, per second, positive; the rising one if not given.
-            time_constant: Time constant T with which it follows a slow input (s).
+            rising: Largest rate of increase, per second.
+            falling: Largest rate of decrease, per second, positive; the same as `rising` if not
+                given.
+            time_constant: Time constant T with which the output follows a slow input (s).
             initial: Initial output.
             size: Typical value of the output, for the error control.
         """
@@ -1410,15 +1449,15 @@ class ElementMethods:
         time: Number,
         order: int = 2,
     ) -> Delay:
-        """A delay of its input by a constant time, by Padé's approximation: for inputs that vary
-        smoothly, slower than ω T = order.
+        """A constant delay of the input, by Padé's approximation. Use it for smooth inputs with
+        frequencies ω below order / T.
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
-            initial: Initial output, as if it had been constant before.
+            initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
             time: Delay time T (s).
             order: Order n of the approximation, its number of states.
@@ -1432,8 +1471,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, or a function of the state (as a string, an expression of t and
-                the state), which may use signals and states defined later.
+            input: Input: a number, a function of the state, or a string with an expression of t and
+                the state. It may use signals and states that are defined later.
             unit: Unit of the output.
             period: Sampling interval T (s).
             size: Typical value of the output, for the error control.
@@ -1451,19 +1490,19 @@ class ElementMethods:
         initial: Number = 0.0,
         size: Number = 1.0,
     ) -> DCMotor:
-        """A direct-current motor with its circuit, on the angle of a joint.
+        """A direct-current motor with its electrical circuit, acting on the angle of a joint.
 
-        Its current is the signal `name current`, and with an inductance the state of this name.
+        The current is the signal `name current` and, with an inductance, also the state of this name.
 
         Args:
             name: its name.
-            joint: Joint, or planar body, that it drives.
-            voltage: Voltage U: a number, or a function of the state (as a string, an expression of
-                t and the state) (V).
+            joint: Joint, or planar body, that the motor drives.
+            voltage: Voltage U: a number, a function of the state, or a string with an expression of
+                t and the state (V).
             resistance: Resistance R (ohm).
             constant: Motor constant k: torque per current, and voltage per speed (N·m/A).
-            inductance: Inductance L; the number 0 omits it (H).
-            initial: Initial current, with an inductance (A).
+            inductance: Inductance L; with the number 0, the current is not a state (H).
+            initial: Initial current; it needs an inductance (A).
             size: Typical current, for the error control (A).
         """
 
@@ -1480,100 +1519,100 @@ class ElementMethods:
         tracking_time: Number = None,
         target_rate: Any = None,
     ) -> Servo:
-        """A position-controlled actuator: a torque on an angle, or a force on a displacement, by a PID
-        law with a limit.
+        """A position-controlled actuator with a limit: a PID law computes a torque on an angle, or a force
+        on a displacement.
 
-        The torque or force is the signal `name`, its integral the state `name integral`.
+        The torque or force is the signal `name`; the integral of the PID law is the state `name integral`.
 
         Args:
             name: its name.
-            joint: Rotating or sliding joint, or planar body, that it moves.
-            target: Target value (rad or m): a number, or a function of the state (as a string, an
-                expression of t and the state).
+            joint: Rotating or sliding joint, or planar body, that the servo moves.
+            target: Target value (rad or m): a number, a function of the state, or a string with an
+                expression of t and the state.
             kp: Proportional gain: torque or force per error.
-            ki: Integral gain; the number 0 omits it.
-            kd: Derivative gain; the number 0 omits it.
+            ki: Integral gain; the number 0 omits the integral.
+            kd: Derivative gain; the number 0 omits the derivative.
             limit: Largest torque (N·m) or force (N), in both directions; unlimited if not given.
             tracking_time: Time constant of back-calculation while the output is limited; kp/ki if
                 not given (s).
-            target_rate: Rate of the target, needed if it depends on velocities or states; otherwise
-                its exact derivative.
+            target_rate: Rate of the target. It is required if the target depends on velocities or
+                states; otherwise the exact derivative of the target is used.
         """
 
     def event(self, name: str, when: Any, *, direction: str = "both", do: Any = None) -> Event:
-        """What happens where a function of the state vanishes: nothing but a note of the time, modes that
-        change, speeds or states that are reset, or the end of the run.
+        """An action when a function of the state vanishes: modes change, speeds or states are reset, the run
+        ends, or only the time is recorded.
 
-        `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a
-        mode, `do={"motor": F / 2}` to an expression; `do={"guide": lambda s: -0.5 *
-        s.displacement_rate("guide")}` resets the speed of a joint; `do="stop"` ends the run.
+        `m.event("switch off", lambda s: s.angle("A") - 1.0, direction="rising", do={"motor": 0})` sets a mode
+        to a number, and `do={"motor": F / 2}` to an expression. `do={"guide": lambda s: -0.5 *
+        s.displacement_rate("guide")}` resets the speed of a joint. `do="stop"` ends the run.
 
         Args:
             name: its name.
-            when: Function of the state (as a string, an expression of t and the state) that
-                vanishes at the event; it may depend on reactions.
-            direction: Whether the event occurs where the function is rising, falling or both.
-            do: "stop", or new values (numbers, expressions or functions of the state) by name, of
-                modes, of states of elements, and of the speeds of joints and planar bodies; nothing
-                if not given.
+            when: Function that vanishes at the event: a function of the state, or a string with an
+                expression of t and the state. It may depend on reactions.
+            direction: Sign change that triggers the event: "rising", "falling" or "both".
+            do: Action: "stop", or a dictionary of new values by the names of modes, of states of
+                elements, or of joints and planar bodies, whose speeds are set. Values are numbers,
+                expressions or functions of the state. If not given, only the time is recorded.
         """
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:
-        """Impose the angle of a joint or of a planar body as a function of time:
+        """Prescribe the angle of a joint or of a planar body as a function of time:
         `m.drive_angle("motor", "crank", lambda t: 6*t)`.
 
         Args:
             name: its name.
             turn: Rotating joint, or planar body.
-            motion: The angle, as an expression of t (rad).
+            motion: Prescribed angle: a function or expression of t (rad).
         """
 
     def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> DriveDisplacement:
-        """Impose the displacement of a joint that slides as a function of time.
+        """Prescribe the displacement of a sliding joint as a function of time.
 
         Args:
             name: its name.
             joint: Sliding joint.
-            motion: The displacement, as an expression of t (m).
+            motion: Prescribed displacement: a function or expression of t (m).
         """
 
     def drive_distance(
         self, name: str, first: PointLike, second: PointLike, motion: Any
     ) -> DriveDistance:
-        """Impose the distance of two points as a function of time.
+        """Prescribe the distance between two points as a function of time.
 
         Args:
             name: its name.
             first: One point.
             second: The other point.
-            motion: The distance, positive, as an expression of t (m).
+            motion: Prescribed distance, positive: a function or expression of t (m).
         """
 
     def drive_pose(self, name: str, point: PointLike, position: Any, orientation: Any) -> DrivePose:
-        """Impose the position of a point and the orientation of its body as functions of time.
+        """Prescribe the position of a point and the orientation of its body as functions of time.
 
-        `m.drive_pose("hand", "gripper.P", lambda s: (s.time, 0.2), lambda s: 0.5 * s.time)`. The force
-        and the torque that it takes are outputs: `effort("hand.x")`, …, `effort("hand.torque")` in the
-        plane, `effort("hand.torque_x")`, … in space.
+        Example: `m.drive_pose("hand", "gripper.P", lambda s: (s.time, 0.2), lambda s: 0.5 * s.time)`. The
+        required force and torque are outputs: `effort("hand.x")`, … and, in the plane,
+        `effort("hand.torque")` or, in space, `effort("hand.torque_x")`, ….
 
         Args:
             name: its name.
             point: Point whose position is prescribed, on the body whose orientation is prescribed.
-            position: Its position in global components, as a function of s.time (as a string, an
-                expression of t) (m).
-            orientation: Orientation as a function of s.time (as a string, an expression of t): the
-                angle in the plane; in space roll, pitch and yaw about the global x, y and z axes,
-                in this order (rad).
+            position: Position of the point in global components: a function of s.time, or strings
+                in t (m).
+            orientation: Orientation of the body: a function of s.time, or strings in t. In the
+                plane, it is the angle; in space, roll, pitch and yaw about the global x, y and z
+                axes, in this order (rad).
         """
 
     def drive_coordinate(
         self, name: str, point: PointLike, direction: Vector, motion: Any
     ) -> DriveCoordinate:
-        """Impose the component of a point's position along a global direction as a function of time.
+        """Prescribe the component of a point's position along a global direction as a function of time.
 
         Args:
             name: its name.
             point: Point whose position is driven.
-            direction: Global direction.
-            motion: The component, as an expression of t (m).
+            direction: Direction, in global components.
+            motion: Prescribed component: a function or expression of t (m).
         """

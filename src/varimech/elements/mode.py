@@ -1,8 +1,8 @@
-"""Mode: a number that only events change (`event`); expressions know it as `s.mode(name)`.
+"""Mode: a number that only events change (`event`), available in expressions as `s.mode(name)`.
 
 A mode whose values are plain numbers is data of the equations (`model/contact_law`). If one of its
-values is an expression of parameters or of the state, it is a first-order state with ċ = 0 that events
-reset: derivatives of its values pass through it as through all states.
+values is an expression of parameters or of the state, the mode is a first-order state with ċ = 0 that
+events reset. Like any other state, it is then differentiated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Mode(Force):
     """A number that only events change: whether a motor is on, which spring acts, the force of a
     latch.
 
-    Forces and objectives use it as `s.mode("motor")`, in strings as `mode('motor')`.
+    Forces and objectives refer to it as `s.mode("motor")`, strings as `mode('motor')`.
     """
 
     kind = "mode"
@@ -54,7 +54,7 @@ class Mode(Force):
         return self._size is not None
 
     def varying(self, size: float) -> Mode:
-        """The same mode as a state, with values of some size."""
+        """The same mode as a state, with values of the given size."""
         mode = copy.copy(self)
         mode._size = max(size_of(self._first) if self._first else 0.0, size)
         return mode
@@ -69,12 +69,12 @@ class Mode(Force):
 
 
 def size_of(value: float) -> float:
-    """A size of a value, one that differences of it are measured by; of zero nothing is known."""
+    """The scale of a value, used to measure its differences; 1 for zero, whose scale is unknown."""
     return abs(value) or 1.0
 
 
 def plain_number(value: Any) -> float | None:
-    """A value as a plain number; None where it is an expression or a function."""
+    """A value as a plain number; None for an expression or a function."""
     if isinstance(value, ca.SX) and not value.is_constant():
         return None
     try:

@@ -1,6 +1,6 @@
 """PID controller (`model/pid_law`), with the derivative of the error e = input:
 
-ė                                      if e depends on positions and time only
+ė                                      exact, if e depends on positions and time only
 (e − x)/T_f,  ẋ = (e − x)/T_f         filtered, with filter_time = T_f
 """
 
@@ -20,24 +20,23 @@ from ..model.state import State
 
 
 class Pid(SignalElement):
-    """A PID controller whose input is the error, with output limits and anti-windup by
-    back-calculation.
+    """A PID controller with output limits and anti-windup by back-calculation. Its input is the error.
 
-    `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
+    Example: `m.pid("controller", lambda s: 0.5 - s.angle("J"), kp=40, ki=20, kd=5, low=-10, high=10)`.
     """
 
     kind = "pid"
     kp = fields.Scalar("Proportional gain.")
-    ki = fields.Scalar("Integral gain (per second); the number 0 omits it.", default=0.0)
-    kd = fields.Scalar("Derivative gain (seconds); the number 0 omits it.", default=0.0)
+    ki = fields.Scalar("Integral gain (per second); the number 0 omits the integral.", default=0.0)
+    kd = fields.Scalar("Derivative gain (seconds); the number 0 omits the derivative.", default=0.0)
     filter_time = fields.OptionalScalar(
-        "Time constant of the filtered derivative; if not given, the derivative of the input is"
-        " exact, and the input must depend on positions and time only.",
+        "Time constant of the filtered derivative. If not given, the derivative is exact, and the"
+        " input must depend on positions and time only.",
         unit="s",
         rule="positive",
     )
-    low = fields.OptionalScalar("Lower limit of the output; none if not given.")
-    high = fields.OptionalScalar("Upper limit of the output; none if not given.")
+    low = fields.OptionalScalar("Lower limit of the output; no limit if not given.")
+    high = fields.OptionalScalar("Upper limit of the output; no limit if not given.")
     tracking_time = fields.OptionalScalar(
         "Time constant of back-calculation while the output is limited; kp/ki if not given.",
         unit="s",
@@ -47,7 +46,8 @@ class Pid(SignalElement):
         "Initial value of the integral, in the unit of the output.", default=0.0
     )
     initial_input = fields.Scalar(
-        "Input before the start, the initial state of the derivative filter.", default=0.0
+        "Input before the run starts, which is the initial state of the derivative filter.",
+        default=0.0,
     )
     size = fields.Scalar(
         "Typical value of the output, for the error control.", rule="positive", default=1.0

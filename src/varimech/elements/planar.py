@@ -1,4 +1,4 @@
-"""Planar joint: a block on a table. Space: 3 DOF left."""
+"""Planar joint: a block on a table. It leaves 3 DOF in space."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .point_on_plane import PointOnPlane
 
 
 class Planar(PointOnPlane):
-    """A block on a table (space): the second point stays on the plane through the first one, and
-    the bodies turn about its normal.
+    """A block on a table (space): the second point stays on the plane through the first point, and the
+    bodies rotate relative to each other about the normal of this plane only.
     """
 
     kind = "planar"

@@ -1,10 +1,10 @@
-"""Point on a curve: a point P of one body stays on a curve c(u) that is fixed to another one.
+"""Point on a curve: a point P of one body stays on a curve c(u) that is fixed to another body.
 
     Φ = Rᵀ (r_P − o) − c(u) = 0
 
-with the frame (o, R) of the curve's body and its own coordinate u. `effort` of `name.x`, `name.y` (and
-`name.z`) are the components −λ, in the frame of the curve's body, of the force on the point. The equation
-of u, λ·c′ = 0, makes it normal to the curve: there is no friction. u has no mass (`Force.ties`).
+with the frame (o, R) of the curve's body and the element's own coordinate u. The efforts `name.x`, `name.y`
+(and `name.z`) are the components −λ of the force on the point in the frame of the curve's body. The equation
+of u, λ·c′ = 0, makes this force normal to the curve, so there is no friction. u has no mass (`Force.ties`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class PointOnCurve(Force):
     """A point that stays on a curve of another body, in the plane or in space.
 
     A spline through points: `m.point_on_curve("wire", "bead.P", "ground", curve=[(0, 0), (1, 0.2), (2,
-    0)])`; expressions of a parameter: `curve=("cos(u)", "sin(u)"), interval=(0, 2 * pi), closed=True`.
-    `state("wire parameter")` is the parameter. A run fails at the end of an open curve.
+    0)])`. Expressions of a parameter: `curve=("cos(u)", "sin(u)"), interval=(0, 2 * pi), closed=True`.
+    `state("wire parameter")` is the curve parameter of the point. A run fails at the end of an open curve.
     """
 
     kind = "point-on-curve"
@@ -37,15 +37,15 @@ class PointOnCurve(Force):
     point = fields.Point("Point that stays on the curve.")
     body = fields.CurveBody("Body to which the curve is fixed.")
     curve = fields.Raw(
-        "Points in the frame of that body, interpolated by a cubic spline (m); or the components as"
-        " functions of the parameter u, in Python or as strings.",
+        "The curve in the frame of the body: points (m), interpolated by a cubic spline; or the"
+        " components as functions of the parameter u, in Python or as strings.",
         file_type="Shape",
         default=fields.REQUIRED,
     )
     closed = fields.Flag("Whether the curve is closed.")
     interval = fields.Raw(
-        "First and last parameter of a curve given by expressions; the parameter of a spline is the"
-        " cumulative length of its chords (m).",
+        "First and last parameter of a curve given by expressions. A spline needs none: its"
+        " parameter is the cumulative chord length (m).",
         file_type="Two",
     )
 
@@ -98,7 +98,7 @@ class PointOnCurve(Force):
 
 
 def is_points(curve: Any) -> bool:
-    """Whether a curve is given by points, not by expressions."""
+    """Whether a curve is given by points instead of expressions."""
     if callable(curve) or isinstance(curve, str):
         return False
     try:
@@ -110,11 +110,11 @@ def is_points(curve: Any) -> bool:
 def curve_of(
     model: ModelData, element: Force, given: Any, span: Any, closed: bool, prefix: str = ""
 ) -> Curve:
-    """A curve as it was given: points, or components as a function of u; fields `curve` and `interval`,
-    with a prefix where an element has several.
+    """Read a curve from points, or from components as functions of u. The fields are `curve` and
+    `interval`, with a prefix if the element has several curves.
 
     Raises:
-        ModelError: for a curve that is none, and for a range that is missing or empty.
+        ModelError: if the values do not define a curve, or the interval is missing or empty.
     """
     label = Label(element.label, f"{prefix}curve")
     if is_points(given):

@@ -1,4 +1,4 @@
-"""Point on a line. Plane: 2 DOF left; space: 4 DOF left."""
+"""Point on a line. It leaves 2 DOF in the plane, 4 DOF in space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Point on a plane. Space: 5 DOF left."""
+"""Point on a plane. It leaves 5 DOF in space."""
 
 from __future__ import annotations
 

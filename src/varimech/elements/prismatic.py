@@ -1,4 +1,4 @@
-"""Prismatic joint: a slider. Plane: 1 DOF left; space: 1 DOF left."""
+"""Prismatic joint: a slider. It leaves 1 DOF, in the plane and in space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from .point_on_line import PointOnLine
 
 
 class Prismatic(PointOnLine):
-    """A slider: the second point moves along a line of the first body, without turning."""
+    """A slider: the second point moves along a line of the first body, and the bodies do not rotate
+    relative to each other.
+    """
 
     kind = "prismatic"
     rotation = fields.Rotation(

@@ -1,9 +1,9 @@
-"""Rack and pinion: a displacement is the pitch radius times an angle, over any number of turns.
+"""Rack and pinion: a displacement is the pitch radius times an angle, for any number of turns.
 
     s = ± r φ + s₀
 
-`effort` is the force F that the pinion exerts on the rack along s; the pinion takes the torque ∓ r F.
-With a stiffness, the mesh is compliant, with backlash and losses (`model/transmission`).
+`effort` is the force F that the pinion exerts on the rack along s; the torque on the pinion is ∓ r F.
+With a stiffness, the mesh is compliant and may have backlash and losses (`model/transmission`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from ..model.scalar_outputs import Slide, Turn
 from ..model.transmission import Transmission, wheel_axis
 
 TEETH = 16
-"""Teeth of the pinion in drawings: a usual number."""
+"""Number of teeth of the pinion in drawings: a typical value."""
 
 
 class RackAndPinion(Transmission):
-    """A pinion and its rack: the displacement of one joint is the pitch radius times the angle of
-    another, over any number of turns.
+    """A rack and a pinion: the displacement of one joint is the pitch radius times the angle of
+    another, for any number of turns.
 
-    `m.rack_and_pinion("steering", "column", "guide", radius=0.01)`. Also a drum and its rope, or a
-    wheel and its toothed belt.
+    Example: `m.rack_and_pinion("steering", "column", "guide", radius=0.01)`. The element also models a
+    drum and its rope, or a pulley and its toothed belt.
     """
 
     kind = "rack and pinion"
@@ -34,7 +34,7 @@ class RackAndPinion(Transmission):
     reverse = fields.Flag("Whether the displacement decreases when the angle increases.")
     offset = fields.Scalar("Displacement when the angle is zero.", unit="m", default=0.0)
     stiffness = fields.OptionalScalar(
-        "Stiffness of a compliant mesh: force per displacement; rigid if not given.",
+        "Stiffness of a compliant mesh: force per displacement. Without it, the mesh is rigid.",
         unit="N/m",
         rule="positive",
     )
@@ -42,7 +42,7 @@ class RackAndPinion(Transmission):
         "Damping of a compliant mesh: force per velocity.", unit="N·s/m", rule="non-negative"
     )
     backlash = fields.OptionalScalar(
-        "Backlash: distance by which the rack can move freely; needs a stiffness.",
+        "Backlash: distance by which the rack can move freely. It needs a stiffness.",
         unit="m",
         rule="non-negative",
     )

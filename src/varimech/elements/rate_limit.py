@@ -1,7 +1,7 @@
 """Rate limit: ẏ = min(max((u − y)/T, −r₋), r₊).
 
-Within its limits the output follows the input with the short time constant T; the ideal limiter is
-the limit T → 0.
+Within the limits, the output follows the input with the short time constant T. The ideal limiter is the
+limit T → 0.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from ..model.state import State
 
 
 class RateLimit(SignalElement):
-    """A signal that follows its input no faster than at a given rate."""
+    """A signal that follows its input with a limited rate."""
 
     kind = "rate limit"
-    rising = fields.Scalar("Largest rising rate, per second.", rule="positive")
+    rising = fields.Scalar("Largest rate of increase, per second.", rule="positive")
     falling = fields.OptionalScalar(
-        "Largest falling rate, per second, positive; the rising one if not given.", rule="positive"
+        "Largest rate of decrease, per second, positive; the same as `rising` if not given.",
+        rule="positive",
     )
     time_constant = fields.Scalar(
-        "Time constant T with which it follows a slow input.", unit="s", rule="positive"
+        "Time constant T with which the output follows a slow input.", unit="s", rule="positive"
     )
     initial = fields.Scalar("Initial output.", default=0.0)
     size = fields.Scalar(

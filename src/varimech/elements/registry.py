@@ -1,7 +1,7 @@
-"""All kinds of elements: those of Varimech, and those that users register.
+"""All kinds of elements: the built-in ones, and those that users register.
 
-A kind that is registered has a builder method of its name (`m.screw(…)`), an entry in model files
-and their schema, and takes part in reports and in all coordinates.
+A registered kind has a builder method with its name (`m.screw(…)`) and an entry in model files and their
+schema. Reports and all coordinates support it.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ BASES = {
     "drivers": Driver,
     "events": Event,
 }
-"""Sections of a model file, and the base class of the elements there."""
+"""Sections of a model file, and the base class of the elements in each of them."""
 RESERVED = frozenset(
     """
     allocate allocation_curve bodies campbell data dimension dofs draw drivers ensemble equations equilibrium experiment fit
@@ -154,7 +154,7 @@ RESERVED = frozenset(
     synthesize table to_file to_text tolerance topology workspace
     """.split()  # noqa: SIM905 - a list would have a line for each
 )
-"""What a mechanism has beside the builder methods of elements."""
+"""Names of a mechanism's methods and properties other than builder methods of elements."""
 
 
 def registered(section: str | None = None) -> tuple[type[Element], ...]:
@@ -163,17 +163,17 @@ def registered(section: str | None = None) -> tuple[type[Element], ...]:
 
 
 def register(kind: E) -> E:
-    """Make a kind of element known: as a builder method, in files, reports and all coordinates.
+    """Register a kind of element as a builder method and for model files, reports and all coordinates.
 
     Args:
         kind: a subclass of `vm.elements.Joint`, `Force`, `Driver` or `BodyElement`. Its methods are
-            wrapped: their values are converted, and errors name the element.
+            wrapped: their results are converted, and errors name the element.
 
     Returns:
-        The class, so that this can decorate it.
+        The class, so that `register` can be used as a decorator.
 
     Raises:
-        ModelError: if something is missing or contradicts itself, or the name is taken.
+        ModelError: if the class is incomplete or inconsistent, or the name is already used.
     """
     faults = _faults(kind)
     ELEMENTS.register(getattr(kind, "__name__", None) if faults else kind.method(), kind, faults)
@@ -182,19 +182,19 @@ def register(kind: E) -> E:
 
 
 def user_kinds(model: ModelData) -> tuple[type[Element], ...]:
-    """Kinds of a model that are not built in: other processes need them, too."""
+    """Kinds of elements of a model that are not built in. Other processes need them, too."""
     used = dict.fromkeys(call.element for call in model.calls if call.element is not None)
     return tuple(kind for kind in used if kind not in BUILT_IN)
 
 
 def ensure_registered(kind: type[Element]) -> None:
-    """Register a kind, unless importing it has done so."""
+    """Register a kind, unless its import has already done so."""
     if ELEMENTS.get(kind.method()) is not kind:
         register(kind)
 
 
 def _faults(kind: type[Element]) -> list[str]:
-    """What is missing, or contradicts itself."""
+    """Missing and inconsistent parts of a class."""
     if not (inspect.isclass(kind) and issubclass(kind, tuple(BASES.values()))):
         bases = ", ".join(base.__name__ for base in BASES.values())
         return [f"it is not a subclass of one of {bases}"]

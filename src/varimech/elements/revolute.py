@@ -1,4 +1,4 @@
-"""Revolute joint: a hinge. Plane: 1 DOF left; space: 1 DOF left."""
+"""Revolute joint: a hinge. It leaves 1 DOF, in the plane and in space."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..model.scalar_outputs import Turn, angle_about, planar_angle
 
 
 class Revolute(PinJoint):
-    """A hinge: two points coincide and, in space, share an axis.
+    """A hinge: two points coincide and, in space, the bodies share an axis.
 
-    `revolute("A")` alone joins the two bodies that have a point called "A". The reaction is the
-    force on the second body.
+    `revolute("A")` without points connects the two bodies that have a point called "A". The reaction
+    acts on the second body.
     """
 
     kind = "revolute"

@@ -5,12 +5,12 @@ plane through p, the wheel touches at
 
     P = c − r e,     e = n (plane),     e = (n − (n·a) a) / |n − (n·a) a| (space),
 
-and keeps two conditions, one of positions and one of velocities along the tangents t of the plane:
+and satisfies two conditions, one of positions and one of velocities along the tangents t of the plane:
 
     n·(P − p) = 0,     t·(v₁(P) − v₂(P)) = 0
 
-with the velocities v₁, v₂ of the material points of both bodies at P. In space the second one follows
-from no condition of positions. The wheel does not lift off: the normal force may pull.
+with the velocities v₁, v₂ of the material points of both bodies at P. In space, the second condition is
+nonholonomic. The wheel cannot lift off: the normal force may pull.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ..model.state import State
 class Rolling(Force):
     """A wheel or disc that rolls without slip on a line (plane) or on a plane (space).
 
-    `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`; in space also the axis of
-    the wheel, `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
+    Example: `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`. In space, also give
+    the axis of the wheel, such as `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
     but only one of the two speeds.
     """
 
     kind = "rolling"
     first = fields.Point("Centre of the wheel.")
-    second = fields.Point("Point of the line or plane on which it rolls.")
+    second = fields.Point("Point of the line or plane on which the wheel rolls.")
     radius = fields.Scalar("Radius of the wheel.", unit="m", rule="positive")
     normal = fields.Direction(
         "Normal of the line or plane, towards the wheel, in the second body's frame.", of="second"
@@ -67,11 +67,11 @@ class Rolling(Force):
         slip = _velocity(self.first, away, frames)
         slip -= _velocity(self.second, place - _at(self.second, frames), frames)
         normals = [frames[self.normal.body].direction(t) for t in self.normal.normals]
-        # along: the normal turned by −90°, which is x for a normal y
+        # in the plane, the tangent is the normal turned by −90°: x for a normal y
         return ca.vertcat(*[ca.dot(t, slip) for t in normals])
 
     def _radius_towards(self, frames: Frames) -> SX:
-        """r e, from the place of contact to the centre."""
+        """r e, from the contact point to the centre."""
         n = frames[self.normal.body].direction(self.normal.direction)
         if self.axis is None:
             return self.radius * n
@@ -85,6 +85,6 @@ def _at(point: Point, frames: Frames) -> SX:
 
 
 def _velocity(point: Point, arm: SX, frames: Frames) -> SX:
-    """Velocity of the material point of its body at an arm from a point."""
+    """Velocity of the material point at a given offset from a point of its body."""
     frame = frames[point.body]
     return frame.velocity(point.local) + spin(frame.angular_velocity) @ arm

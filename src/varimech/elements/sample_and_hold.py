@@ -1,7 +1,7 @@
 """Sample and hold: y(t) = u(t_k) for t_k ≤ t < t_{k+1}, t_k = k T.
 
-Both y and the next time of a sample are states with rate zero that an event at this time resets; the
-first sample is taken at the start.
+Both y and the time of the next sample are states with rate zero. An event at this time resets both of
+them. The first sample is taken at the start of a run.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ..model.signal_element import SignalElement
 from ..model.state import State
 
 LATE = 1e-10
-"""Share of the period by which samples are taken late: far more than rounding of t_k, so that the
-sample at the end of a run of whole periods is not taken one rounding error before this end, where no
-step is left.
+"""Share of the period by which samples are delayed. It is much larger than the rounding error of t_k. If a
+run lasts a whole number of periods, its last sample is therefore not taken one rounding error before the
+end, which would leave no room for another step.
 """
 
 
@@ -62,7 +62,7 @@ class SampleAndHold(SignalElement):
     def resets(self, frames: Frames, state: State) -> Sequence[Sequence[tuple[SX, SX]]]:
         held, after = (state.state(c.name) for c in self.coordinates())
         u, T = self.input(state), self.period
-        # conditions for numbers of the size of one, by which they are scaled in the equations
+        # the conditions are scaled to values of order one
         return [
             [
                 (held / self._size, u / self._size),

@@ -1,12 +1,12 @@
-"""Screw joint: a nut on a thread. Space: 1 DOF left.
+"""Screw joint: a nut on a thread. It leaves 1 DOF in space.
 
     n·a₂ = 0,  n·(r₂ − r₁) = 0,  s = p φ / 2π     n: both normals of a₁,  s = a₁·(r₂ − r₁)
 
-The last one is stated as  h sin(φ − s/h) = 0  with h = p / 2π, which holds for any number of turns:
-the displacement counts them. Friction acts along the thread at its radius r. Its slip is
-(r² φ̇ + h ṡ) / √(r² + h²). Its load is the magnitude of the radial force and of the normal force of
-the flank, √(1 + h²/r²) |F| for the axial force F, because the flank is inclined by h/r. Under an
-axial force the thread holds if μ r > h, as in textbooks.
+The last equation has the form  h sin(φ − s/h) = 0  with h = p / 2π, which is valid for any number of turns
+because the displacement counts them. Friction acts along the thread at its radius r. The slip velocity is
+(r² φ̇ + h ṡ) / √(r² + h²). The load is the magnitude of the radial force and of the normal force of
+the flank, √(1 + h²/r²) |F| for the axial force F, because the flank is inclined by the lead angle
+atan(h/r). The thread is self-locking under an axial force if μ r > h, as in textbooks.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ from .cylindrical import Cylindrical
 
 
 class Screw(Cylindrical):
-    """A nut on a thread (space): the bodies share an axis; one turn advances by the pitch."""
+    """A nut on a thread (space): the bodies share an axis, and one turn about it advances the second body
+    by the pitch.
+    """
 
     kind = "screw"
     friction = fields.Scalar(
-        "Sliding friction coefficient of the thread; the load consists of the radial force and the"
+        "Sliding friction coefficient of the thread. The load consists of the radial force and the"
         " normal force of the flank.",
         rule="non-negative",
         default=0.0,
@@ -51,7 +53,7 @@ class Screw(Cylindrical):
 
     @property
     def advance(self) -> SX:
-        """h, per angle (m/rad)."""
+        """h, the advance per angle (m/rad)."""
         return self.pitch / (2 * math.pi)
 
     def conditions(self) -> tuple[Condition, ...]:
@@ -106,5 +108,5 @@ class Thread(Condition):
         return self.screw.bodies
 
     def _turned(self, frames: Frames) -> SX:
-        """The angle that belongs to the displacement."""
+        """The angle that corresponds to the displacement."""
         return self.screw.displacement().value(frames) / self.screw.advance

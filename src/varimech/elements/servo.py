@@ -24,7 +24,7 @@ from ..model.user_functions import collecting, trial_frames, trial_state
 
 
 class Actuated(fields.Reference[Turn | Slide]):
-    """The angle of a joint or planar body, or else the displacement of a joint."""
+    """The angle of a joint or planar body, or the displacement of a joint that has no angle."""
 
     annotation = "Joint | Body | str"
 
@@ -37,23 +37,23 @@ class Actuated(fields.Reference[Turn | Slide]):
 
 
 class Servo(Force):
-    """A position-controlled actuator: a torque on an angle, or a force on a displacement, by a PID
-    law with a limit.
+    """A position-controlled actuator with a limit: a PID law computes a torque on an angle, or a force
+    on a displacement.
 
-    The torque or force is the signal `name`, its integral the state `name integral`.
+    The torque or force is the signal `name`; the integral of the PID law is the state `name integral`.
     """
 
     kind = "servo"
-    joint = Actuated("Rotating or sliding joint, or planar body, that it moves.")
+    joint = Actuated("Rotating or sliding joint, or planar body, that the servo moves.")
     target = SignalFunction(
-        "Target value (rad or m): a number, or a function of the state (as a string, an expression of t and the"
-        " state).",
+        "Target value (rad or m): a number, a function of the state, or a string with an expression of t and"
+        " the state.",
         size="scalar",
         positional=True,
     )
     kp = fields.Scalar("Proportional gain: torque or force per error.")
-    ki = fields.Scalar("Integral gain; the number 0 omits it.", default=0.0)
-    kd = fields.Scalar("Derivative gain; the number 0 omits it.", default=0.0)
+    ki = fields.Scalar("Integral gain; the number 0 omits the integral.", default=0.0)
+    kd = fields.Scalar("Derivative gain; the number 0 omits the derivative.", default=0.0)
     limit = fields.OptionalScalar(
         "Largest torque (N·m) or force (N), in both directions; unlimited if not given.",
         rule="positive",
@@ -64,8 +64,8 @@ class Servo(Force):
         rule="positive",
     )
     target_rate = OptionalSignalFunction(
-        "Rate of the target, needed if it depends on velocities or states; otherwise its exact"
-        " derivative."
+        "Rate of the target. It is required if the target depends on velocities or states; otherwise"
+        " the exact derivative of the target is used."
     )
 
     def prepare(self, model: ModelData) -> None:

@@ -10,7 +10,7 @@ from ..model.state import State
 class Signal(SignalElement):
     """A named expression of the state: a target, an error, a measured value.
 
-    `m.signal("error", lambda s: 0.5 - s.angle("J"))`; other functions use it as
+    Example: `m.signal("error", lambda s: 0.5 - s.angle("J"))`. Other functions refer to it as
     `s.signal("error")`, strings as `signal('error')`.
     """
 

@@ -1,4 +1,4 @@
-"""Spherical joint: a ball in its socket. Space: 3 DOF left."""
+"""Spherical joint: a ball in its socket. It leaves 3 DOF in space."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turni
 
 
 class Spherical(PinJoint):
-    """A ball joint (space): two points coincide. Friction resists the angular velocity."""
+    """A ball joint (space): two points coincide, and the bodies rotate freely about them. Friction
+    opposes the relative angular velocity.
+    """
 
     kind = "spherical"
     dimensions = (3,)

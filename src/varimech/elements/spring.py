@@ -1,5 +1,5 @@
-"""Spring and damper between two points:  V = ½ k (x − x₀)²,  effort −c ẋ at the rate ẋ of their
-distance x.
+"""Spring and damper between two points at the distance x:  V = ½ k (x − x₀)²,  damping force −c ẋ along
+x.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SpringDamper(Force):
         return self.output.difference(frames, x0)
 
     def is_gradual(self, frames: Frames, state: State) -> bool:
-        return True  # linear in x, which is part of the motion
+        return True  # linear in x, which varies no faster than the motion
 
     def efforts(self, frames: Frames, state: State) -> list[tuple[SX, SX]]:
         _, _, c = self.law()
@@ -56,10 +56,10 @@ class SpringDamper(Force):
 
 
 class BetweenPoints(SpringDamper):
-    """One between two points."""
+    """Spring and damper between two points."""
 
-    first = fields.Point("Point at its first end.")
-    second = fields.Point("Point at its other end.")
+    first = fields.Point("Point at the first end.")
+    second = fields.Point("Point at the other end.")
 
     @property
     def output(self) -> Distance:

@@ -1,4 +1,4 @@
-"""State of first order: ż = f(state, t, ρ), z(0) = z₀."""
+"""First-order state: ż = f(state, t, ρ), z(0) = z₀."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..model.user_functions import trial_state
 class StateElement(Force):
     """A scalar variable with its own rate equation: an integral, a temperature, a filtered value.
 
-    Forces and objectives use it as `s.state("heat")`, in strings as `state('heat')`:
+    Forces and objectives refer to it as `s.state("heat")`, strings as `state('heat')`. Example:
     `m.state("heat", rate=lambda s: s.parameter("R") * s.state("current") ** 2, unit="J")`.
     """
 
     kind = "state"
     file_section = "states"
     rate = SignalFunction(
-        "Time derivative: a number, or a function of the state (as a string, an expression of t and the state), which"
-        " may use the state itself, and states and signals defined later.",
+        "Time derivative: a number, a function of the state, or a string with an expression of t and the state."
+        " It may use this state, and states and signals that are defined later.",
         size="scalar",
     )
     initial = fields.Scalar("Initial value.", default=0.0)

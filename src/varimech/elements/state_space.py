@@ -20,16 +20,17 @@ from ..model.user_functions import collecting, trial_state
 
 
 class StateSpace(SignalElement):
-    """Linear equations with any number of inputs and outputs: observers, filters, controllers.
+    """A linear state-space model with any number of inputs and outputs: an observer, filter or
+    controller.
 
-    One output is the signal `name`; several are `name [0]`, `name [1]`, … States are `name state 0`,
-    `name state 1`, …
+    A single output is the signal `name`; several outputs are `name [0]`, `name [1]`, …. The states are
+    `name state 0`, `name state 1`, ….
     """
 
     kind = "state space"
     input = SignalFunction(
-        "Inputs u: a function of the state (as a string, an expression of t and the state), or a list of several,"
-        " which may use signals and states defined later.",
+        "Inputs u: a function of the state, a string with an expression of t and the state, or a list of"
+        " these. They may use signals and states that are defined later.",
         size="any",
         positional=True,
     )
@@ -90,6 +91,8 @@ class StateSpace(SignalElement):
 
     def signals(self, frames: Frames, state: State) -> Sequence[SX]:
         y = self.C @ self._states(state)
-        if not self._D.is_zero():  # otherwise independent of the input, which may be part of a loop
+        if (
+            not self._D.is_zero()
+        ):  # without D, y does not depend on the input, which may be part of a loop
             y += self._D @ self.input(state)
         return ca.vertsplit(y)

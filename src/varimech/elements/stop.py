@@ -2,8 +2,8 @@
 
     y − lower ≥ 0,     upper − y ≥ 0.
 
-Rigid, an impact reverses ẏ by the restitution; compliant, a force acts beyond a limit
-(`model/compliance`).
+At a rigid stop, an impact reverses ẏ and multiplies it by the restitution. At a compliant stop, a force
+acts beyond the limit (`model/compliance`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SIDES = ("lower", "upper")
 class Stop(ContactElement):
     """Limits of a scalar output: an angle, a displacement, a distance, or any function of positions.
 
-    `m.stop("end", lambda s: s.displacement("guide"), lower=0.0, upper=0.1, restitution=0.5)`.
+    Example: `m.stop("end", lambda s: s.displacement("guide"), lower=0.0, upper=0.1, restitution=0.5)`.
     """
 
     kind = "stop"
     output = fields.StateFunction(
-        "Limited output: a function of positions (as a string, an expression of t and the state).",
+        "Limited output: a function of positions and time, or a string with an expression of them.",
         size="scalar",
         positional=True,
     )

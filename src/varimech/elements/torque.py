@@ -14,17 +14,17 @@ from .force import FRAMES, LEAVE_FRAME
 
 
 class Torque(Force):
-    """A torque on a body, or on a point of a beam: a number in the plane, components in space, or a
+    """A torque on a body or on a point of a beam: a number in the plane, components in space, or a
     function of the state.
 
-    Beams have no torsion: in space what is along a beam does nothing to it.
+    Beams have no torsion: in space, the component of a torque along a beam has no effect.
     """
 
     kind = "torque"
-    body = fields.Rotating("Body, or point of a beam, on which it acts.")
+    body = fields.Rotating("Body, or point of a beam, on which the torque acts.")
     value = fields.StateFunction(
-        "A number (plane) or components (space), or a function of the state (as a string, an expression of t and the"
-        " state).",
+        "Torque: a number (plane) or components (space), a function of the state, or strings with expressions"
+        " of t and the state.",
         size="torque",
         unit="N·m",
         positional=True,
@@ -33,7 +33,7 @@ class Torque(Force):
         "Body on which the opposite torque acts, as for a motor between two bodies."
     )
     frame = fields.Choice(
-        'Axes of the components: "global", or "body" for those of the body (space).',
+        'Axes of the components: "global", or "body" for the axes of the body (space).',
         options=FRAMES,
         default="global",
     )

@@ -1,4 +1,4 @@
-"""Torsional spring and damper on an angle φ:  V = ½ k (φ − φ₀)²,  effort −c φ̇ at the rate φ̇."""
+"""Torsional spring and damper on an angle φ:  V = ½ k (φ − φ₀)²,  damping torque −c φ̇ along φ."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from .spring import SpringDamper
 
 
 class OnAngle(SpringDamper):
-    """One on an angle."""
+    """Spring and damper on an angle."""
 
-    turn = fields.Angle("Rotating joint, or planar body, on whose angle it acts.")
+    turn = fields.Angle("Rotating joint or planar body on whose angle the element acts.")
 
     @property
     def output(self) -> Turn:
         return self.turn
 
     def difference(self, frames: Frames, state: State, x0: SX) -> SX:
-        return state.output(self.turn) - x0  # by any number of turns
+        return state.output(self.turn) - x0  # for any number of turns
 
 
 class TorsionalSpring(OnAngle):
-    """A spring, and optionally a damper, on the angle of a joint or of a planar body.
+    """A torsional spring, optionally with a damper, on the angle of a joint or of a planar body.
 
-    The angle counts turns, so that it may be wound by any number of them.
+    The angle counts turns, so the spring can be wound by any number of them.
     """
 
     kind = "torsional spring"
     stiffness = fields.Scalar("Torque per angle.", unit="N·m/rad", rule="non-negative")
     rest_angle = fields.Scalar(
-        "Angle at zero torque, any number of turns.", unit="rad", default=0.0
+        "Angle at zero torque; it may exceed a full turn.", unit="rad", default=0.0
     )
     damping = fields.Scalar(
         "Torque per angular velocity.", unit="N·m·s/rad", rule="non-negative", default=0.0
@@ -43,7 +43,7 @@ class TorsionalSpring(OnAngle):
 
 
 class TorsionalDamper(OnAngle):
-    """A damper on the angle of a joint or of a planar body."""
+    """A torsional damper on the angle of a joint or of a planar body."""
 
     kind = "torsional damper"
     damping = fields.Scalar("Torque per angular velocity.", unit="N·m·s/rad", rule="non-negative")

@@ -10,9 +10,9 @@ from ..model.signal_fields import Coefficients
 
 
 class TransferFunction(LinearBlock):
-    """A rational transfer function by its coefficients, highest power of s first.
+    """A rational transfer function, defined by its coefficients, highest power of s first.
 
-    `m.transfer_function("notch", lambda s: s.signal("error"), [1, 0, 100], [1, 4, 100])`.
+    Example: `m.transfer_function("notch", lambda s: s.signal("error"), [1, 0, 100], [1, 4, 100])`.
     """
 
     kind = "transfer function"
@@ -20,8 +20,8 @@ class TransferFunction(LinearBlock):
         "Coefficients of the numerator, highest power of s first.", positional=True
     )
     denominator = Coefficients(
-        "Coefficients of the denominator, highest power of s first; at least as many as in the"
-        " numerator.",
+        "Coefficients of the denominator, highest power of s first. Its degree must be at least that of"
+        " the numerator.",
         positional=True,
     )
 

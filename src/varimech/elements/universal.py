@@ -1,4 +1,4 @@
-"""Universal joint, after Hooke. Space: 2 DOF left."""
+"""Universal joint (Hooke's joint). It leaves 2 DOF in space."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turni
 
 
 class Universal(PinJoint):
-    """A Hooke joint (space): points coincide, an axis of each body stays at right angles to one of
-    the other.
+    """A Hooke joint (space): two points coincide, and an axis of one body stays perpendicular to an axis
+    of the other.
     """
 
     kind = "universal"

@@ -1,10 +1,11 @@
-"""Velocity constraint: equations that are linear in the velocities (nonholonomic, where they follow
-from no equation of positions).
+"""Velocity constraint: equations that are linear in the velocities. They are nonholonomic unless they
+follow from equations of positions.
 
     Ψ = A(q, t, ρ) q̇ + b(q, t, ρ) = 0
 
-Their forces are −λ along ∂Ψ/∂q̇. Each removes a velocity, and no position: the start gives as many
-values as without it, and one speed fewer (`coordinates/released_rates`).
+The forces of the equations are −λ along ∂Ψ/∂q̇. Each equation constrains the velocities but not the
+positions: initial conditions need the same positions as without it, but one speed fewer
+(`coordinates/released_rates`).
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from ..model.state import State
 
 
 class VelocityEquation(EquationElement):
-    """Equations that are linear in the velocities and hold along every motion: blades, wheels, casters.
+    """Equations that are linear in the velocities and that every motion satisfies: blades, wheels,
+    casters.
 
-    `m.velocity_constraint("blade", lambda s: s.velocity("P")[1] * vm.cos(s.angle("sleigh")) -
-    s.velocity("P")[0] * vm.sin(s.angle("sleigh")))`; several equations as a list.
+    Example: `m.velocity_constraint("blade", lambda s: s.velocity("P")[1] * vm.cos(s.angle("sleigh")) -
+    s.velocity("P")[0] * vm.sin(s.angle("sleigh")))`. Define several equations as a list.
     """
 
     kind = "velocity constraint"

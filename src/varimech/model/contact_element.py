@@ -37,34 +37,35 @@ class ContactElement(Force):
     """Surfaces that cannot penetrate: rigid, with impacts, or compliant if a stiffness is given."""
 
     restitution = fields.Scalar(
-        'Coefficient of restitution, for rigid surfaces and for "lankarani-nikravesh".',
+        'Coefficient of restitution, for rigid surfaces and for the law "lankarani-nikravesh".',
         rule="share",
         default=0.0,
     )
     stiffness = fields.OptionalScalar(
-        "Stiffness K of compliant surfaces; rigid if not given.",
+        "Stiffness K of compliant surfaces. Without it, the surfaces are rigid.",
         unit="N/m",
         rule="positive",
         units=("N/m", "N·m/rad"),
     )
     exponent = fields.OptionalScalar(
-        'Exponent n of compliant surfaces; if not given, 1.5 for "lankarani-nikravesh" and 1 for'
-        " other laws.",
+        'Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-nikravesh" and 1 for'
+        " the other laws.",
         rule="positive",
     )
     damping = fields.Scalar(
-        "Damping D (s/m) or C (N·s/m) of compliant surfaces.",
+        'Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for "kelvin-voigt".',
         rule="non-negative",
         default=0.0,
         units=("s/m", "N·s/m", "s/rad", "N·m·s/rad"),
     )
     law = fields.Choice(
-        "Contact force law of compliant surfaces.",
+        'Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-nikravesh".',
         options=compliance.LAWS,
         default=compliance.LAWS[0],
     )
     least_impact_speed = fields.Scalar(
-        'Smallest impact speed for "lankarani-nikravesh", also for surfaces that overlap initially.',
+        'Smallest impact speed in the law "lankarani-nikravesh", also for surfaces that overlap'
+        " initially.",
         unit="m/s",
         rule="positive",
         default=1e-3,
@@ -75,7 +76,8 @@ class ContactElement(Force):
         "Static friction coefficient; the sliding coefficient if not given.", rule="non-negative"
     )
     friction_law = fields.Choice(
-        'Friction law: "coulomb", with sticking and sliding, or a smooth law.',
+        'Friction law: "coulomb", with sticking and sliding, or one of the smooth laws "tanh",'
+        ' "stribeck" and "brown-mcphee".',
         options=friction_law.LAWS,
         default=friction_law.COULOMB,
     )

@@ -554,7 +554,7 @@ class Mass(Field[SX]):
 
     def __init__(self) -> None:
         super().__init__(
-            "Mass; not needed (or zero) for kinematics only.",
+            "Mass; it may be omitted or zero if only kinematics is computed.",
             unit="kg",
             default=None,
         )

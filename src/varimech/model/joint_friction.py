@@ -40,7 +40,7 @@ class FrictionJoint(Joint):
     """A joint with optional friction."""
 
     friction = fields.Scalar(
-        "Sliding friction coefficient; the load is the joint force transverse to its motion.",
+        "Sliding friction coefficient. The load is the joint force perpendicular to the motion.",
         rule="non-negative",
         default=0.0,
     )
@@ -48,7 +48,8 @@ class FrictionJoint(Joint):
         "Static friction coefficient; the sliding coefficient if not given.", rule="non-negative"
     )
     friction_law = fields.Choice(
-        'Friction law: "coulomb", with sticking and sliding, or a smooth law.',
+        'Friction law: "coulomb", with sticking and sliding, or one of the smooth laws "tanh",'
+        ' "stribeck" and "brown-mcphee".',
         options=friction_law.LAWS,
         default=friction_law.COULOMB,
     )

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 class LinearBlock(SignalElement):
     """A rational transfer function; subclasses provide its coefficients."""
 
-    initial = fields.Scalar("Initial output, as if it had been constant before.", default=0.0)
+    initial = fields.Scalar(
+        "Initial output, as if the output had been constant before the run.", default=0.0
+    )
     size = fields.Scalar(
         "Typical value of the output, for the error control.", rule="positive", default=1.0
     )

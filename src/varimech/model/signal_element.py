@@ -31,8 +31,8 @@ class SignalElement(Force):
 
     file_section = "signals"
     input = SignalFunction(
-        "Input: a number, or a function of the state (as a string, an expression of t and the state), which may use"
-        " signals and states defined later.",
+        "Input: a number, a function of the state, or a string with an expression of t and the state. It may"
+        " use signals and states that are defined later.",
         size="scalar",
         positional=True,
     )

@@ -43,7 +43,8 @@ users round.
 def efficiency() -> fields.OptionalScalar:
     """Return the field of the efficiency η."""
     return fields.OptionalScalar(
-        "Efficiency (output over input power), in (0, 1], whichever side drives; needs a stiffness.",
+        "Efficiency, the ratio of output to input power, in (0, 1], whichever side drives. It needs a"
+        " stiffness.",
         rule="positive share",
     )
 
@@ -51,7 +52,7 @@ def efficiency() -> fields.OptionalScalar:
 def slip_velocity() -> fields.OptionalScalar:
     """Return the field of the slip velocity w."""
     return fields.OptionalScalar(
-        "Rate of the first angle below which losses fade out; 1e-3 rad/s if not given.",
+        "Rate of the first angle below which losses vanish gradually; 1e-3 rad/s if not given.",
         unit="rad/s",
         rule="positive",
     )
