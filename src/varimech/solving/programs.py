@@ -117,7 +117,7 @@ class Programs:
     def program(
         self,
         objectives: ObjectiveFunctions,
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Program:
         """Build the program with these objectives and the requested derivatives."""
@@ -127,24 +127,24 @@ class Programs:
         hit: ChainFunctions | None = None
         penalty: ca.Function | Plan
         if self.recursive:
-            step, rates = self._recursive("end", wanted), self._recursive("rates", wanted)
-            start = self._recursive("start", wanted) if self.finds_start else None
+            step, rates = self._recursive("end", request), self._recursive("rates", request)
+            start = self._recursive("start", request) if self.finds_start else None
             penalty = constant_penalty(self.equations, Saddle(regular=True))
         else:
             if conditioning.regular:
                 start = self._functions(
                     "start",
                     lambda e, _: start_chain(e, remember=method.remembers),
-                    wanted,
+                    request,
                     conditioning,
                 )
-            step = self._functions("step", self._step, wanted, conditioning)
+            step = self._functions("step", self._step, request, conditioning)
             if method.rates_apart:
-                rates = self._functions("rates", method.rates, wanted, conditioning)
+                rates = self._functions("rates", method.rates, request, conditioning)
             elif method.integrator.difference is not None and objectives.ends_steps:
-                rates = self._functions("rates", method.event_rates, wanted, conditioning)
+                rates = self._functions("rates", method.event_rates, request, conditioning)
             if self.equations.has_events and not self.wide:
-                hit = self._functions("impact", self._impact, wanted, conditioning)
+                hit = self._functions("impact", self._impact, request, conditioning)
             saddle = method.formulation.saddle(conditioning)
             penalty = (
                 penalty_plan(self._pieces, saddle)
@@ -157,9 +157,9 @@ class Programs:
             step,
             penalty,
             objectives,
-            None if wanted.directions is None else wanted.columns,
-            row_length(wanted.columns),
-            row_length(wanted.objectives) if wanted.adjoint else 0,
+            None if request.directions is None else request.columns,
+            row_length(request.columns),
+            row_length(request.objectives) if request.adjoint else 0,
             method.integrator.coefficients,
             rates,
             (
@@ -168,20 +168,20 @@ class Programs:
                 else None
             ),
             sharp=conditioning == SHARP,
-            directions=wanted.directions,
+            directions=request.directions,
             impact=hit,
-            passage=self._passage(objectives.event_map, wanted, conditioning),
-            along_time=self._along_time and (wanted.directions is not None or wanted.adjoint),
+            passage=self._passage(objectives.event_map, request, conditioning),
+            along_time=self._along_time and (request.directions is not None or request.adjoint),
         )
 
     def runner(
         self,
         functions: ObjectiveFunctions,
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> Runner | SundialsRunner:
         """Build the runner that executes this program."""
-        program = self.program(functions, wanted, conditioning)
+        program = self.program(functions, request, conditioning)
         e, solver = self.equations, self.method.integrator.continuous
         if solver is None:
             return Runner(program)
@@ -197,8 +197,8 @@ class Programs:
         if not self.wide:
             return function
         q, ρ, t = function.sx_in()
-        found, more = function(q, ρ, t), SX.sym("q'", q.numel())
-        padded = ca.horzcat(found, SX.zeros(found.shape)) if columns else found
+        values, more = function(q, ρ, t), SX.sym("q'", q.numel())
+        padded = ca.horzcat(values, SX.zeros(values.shape)) if columns else values
         return ca.Function(
             function.name(),
             [ca.vertcat(q, more), ca.vertcat(ρ, SX.sym("ρ'", ρ.numel())), t],
@@ -206,28 +206,28 @@ class Programs:
         )
 
     def objectives(
-        self, objectives: Mapping[str, Objective], wanted: DerivativeRequest
+        self, objectives: Mapping[str, Objective], request: DerivativeRequest
     ) -> ObjectiveFunctions:
         """Compile integrands and final terms, and their requested derivatives."""
         rows = (
-            row_length(wanted.columns),
-            row_length(wanted.objectives) if wanted.adjoint else None,
+            row_length(request.columns),
+            row_length(request.objectives) if request.adjoint else None,
         )
-        found = measured(self.equations, objectives)
+        outputs = measured(self.equations, objectives)
         if self.wide:
             e = self.equations
             parts = [e.q, e.v, e.a, e.λ]
-            slopes = [SX.sym("s'", part.numel()) for part in parts]
-            packed = ca.vertcat(*[x for pair in zip(parts, slopes, strict=True) for x in pair])
-            found = found.augmented(ca.vertcat(*slopes), SX.sym("ρ'", e.ρ.numel()), packed)
-            event_map = EventMap(e, objectives) if wanted.passages else None
-            return replace(found.functions(wanted.directions, *rows), event_map=event_map)
-        directions = wanted.directions
+            tangents = [SX.sym("s'", part.numel()) for part in parts]
+            packed = ca.vertcat(*[x for pair in zip(parts, tangents, strict=True) for x in pair])
+            outputs = outputs.augmented(ca.vertcat(*tangents), SX.sym("ρ'", e.ρ.numel()), packed)
+            event_map = EventMap(e, objectives) if request.passages else None
+            return replace(outputs.functions(request.directions, *rows), event_map=event_map)
+        directions = request.directions
         # an adjoint needs derivatives with respect to all parameters
-        if directions is None and wanted.adjoint:
+        if directions is None and request.adjoint:
             directions = np.zeros((self.equations.ρ.numel(), 0))
         switching = switching_functions(self.equations, objectives, directions)
-        functions = replace(found.functions(wanted.directions, *rows), switching=switching)
+        functions = replace(outputs.functions(request.directions, *rows), switching=switching)
         remembered = self.equations.q.numel() if self.method.remembers else 0
         events = EventFunctions(self.equations, objectives, directions, remembered)
         if events.units is None:
@@ -236,17 +236,17 @@ class Programs:
             functions,
             units=events.units,
             samples=events.samples,
-            final_time=found.final_time,
+            final_time=outputs.final_time,
         )
 
     def recursive_rates(self, directions: np.ndarray | None) -> Evaluation:
         """Compile the rates of a tree by recursion, as a function that is evaluated directly."""
-        wanted = DerivativeRequest(directions)
-        if wanted.key not in self._evaluations:
-            self._evaluations[wanted.key] = Evaluation(
-                self._recursive("rates", wanted).finish, 4 if directions is None else 5
+        request = DerivativeRequest(directions)
+        if request.key not in self._evaluations:
+            self._evaluations[request.key] = Evaluation(
+                self._recursive("rates", request).finish, 4 if directions is None else 5
             )
-        return self._evaluations[wanted.key]
+        return self._evaluations[request.key]
 
     @cached_property
     def jacobian(self) -> ca.Function:
@@ -334,7 +334,7 @@ class Programs:
         return self.equations.has_events and not self.wide
 
     def _passage(
-        self, event_map: EventMap | None, wanted: DerivativeRequest, conditioning: Conditioning
+        self, event_map: EventMap | None, request: DerivativeRequest, conditioning: Conditioning
     ) -> PassageFunctions | None:
         """Build the map of states over events; unrolled."""
         if event_map is None:
@@ -357,7 +357,7 @@ class Programs:
             *state, ψ = plain.result
             plain = replace(plain, result=(*state, state[2], ψ))
         chain = augmented(plain) if self.wide else plain
-        functions = self._unrolled(lambda _: chain, wanted, state_varies=True)
+        functions = self._unrolled(lambda _: chain, request, state_varies=True)
         modes = event_map.layout.modes
         return PassageFunctions(functions, modes, self.equations.ρ.numel() - modes)
 
@@ -386,10 +386,10 @@ class Programs:
         self,
         name: str,
         build: Callable[[Dynamics, Saddle], Chain],
-        wanted: DerivativeRequest,
+        request: DerivativeRequest,
         conditioning: Conditioning,
     ) -> ChainFunctions:
-        key = (name, conditioning, wanted.key)
+        key = (name, conditioning, request.key)
         if key not in self._chains:
             saddle = self.method.formulation.saddle(conditioning)
             varies = name != "start"
@@ -399,12 +399,12 @@ class Programs:
                 return augmented(plain, state_varies=varies) if self.wide else plain
 
             self._chains[key] = (self._assembled if self.large else self._unrolled)(
-                chain, wanted, state_varies=varies
+                chain, request, state_varies=varies
             )
         return self._chains[key]
 
     def _assembled(
-        self, build: Callable[[Dynamics], Chain], wanted: DerivativeRequest, *, state_varies: bool
+        self, build: Callable[[Dynamics], Chain], request: DerivativeRequest, *, state_varies: bool
     ) -> ChainFunctions:
         pieces = self._pieces.mapped(build)
         chain = AssembledChain(pieces.doubled(PARAMETERS) if self.wide else pieces)
@@ -412,24 +412,26 @@ class Programs:
         return ChainFunctions(
             chain.predict if iterated else None,
             chain.iterate if iterated else None,
-            chain.finish(wanted.directions, state_varies=state_varies, along_time=self._along_time),
+            chain.finish(
+                request.directions, state_varies=state_varies, along_time=self._along_time
+            ),
             pullback=(
                 chain.pullback(
-                    wanted.objectives, state_varies=state_varies, along_time=self._along_time
+                    request.objectives, state_varies=state_varies, along_time=self._along_time
                 )
-                if wanted.adjoint
+                if request.adjoint
                 else None
             ),
-            seeded=self._along_time and wanted.directions is not None,
+            seeded=self._along_time and request.directions is not None,
         )
 
     def _unrolled(
-        self, build: Callable[[Dynamics], Chain], wanted: DerivativeRequest, *, state_varies: bool
+        self, build: Callable[[Dynamics], Chain], request: DerivativeRequest, *, state_varies: bool
     ) -> ChainFunctions:
         return unrolled(
             build(self.equations),
-            None if wanted.directions is None else wanted.moved,
-            adjoint=wanted.adjoint,
+            None if request.directions is None else request.moved,
+            adjoint=request.adjoint,
             state_varies=state_varies,
             along_time=self._along_time,
         )
@@ -451,9 +453,9 @@ class Programs:
 
         return RecursiveChains(self.equations)
 
-    def _recursive(self, name: str, wanted: DerivativeRequest) -> ChainFunctions:
+    def _recursive(self, name: str, request: DerivativeRequest) -> ChainFunctions:
         assert self._recursive_chains is not None
-        return self._recursive_chains.functions(name, wanted)
+        return self._recursive_chains.functions(name, request)
 
     @cached_property
     def _depth(self) -> int | None:
