@@ -76,6 +76,6 @@ def test_a_library_is_unloaded_with_its_program(
     assert not loaded()
 
 
-@pytest.mark.parametrize("cache", [elimination._pattern, expressions._kept, units._read])
+@pytest.mark.parametrize("cache", [elimination._pattern, expressions._read_cached, units._read])
 def test_what_is_remembered_for_all_mechanisms_has_a_bound(cache: Any) -> None:
     assert cache.cache_parameters()["maxsize"] is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -40,9 +41,9 @@ def derivations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the chains that are derived during a test, from an empty store."""
     derived, derive = list[str](), unrolled_chains._derived
 
-    def counted(chain: Chain, *arguments: object) -> ChainFunctions:
+    def counted(chain: Chain, *arguments: Any) -> ChainFunctions:
         derived.append(chain.name)
-        return derive(chain, *arguments)  # type: ignore[arg-type]
+        return derive(chain, *arguments)
 
     monkeypatch.setattr(unrolled_chains, "_derived", counted)
     monkeypatch.setattr(unrolled_chains, "_store", FunctionStore())
@@ -80,40 +81,36 @@ def test_a_model_with_another_number_has_functions_of_its_own(derivations: list[
         assert derivations
 
 
+def changed(value: Any) -> Any:
+    """Another value of a field of a stage."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return value + "!"
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, ca.SX):
+        return 2 * value + 1
+    if value is None:
+        return ca.SX(3)
+    if not value:  # no names
+        return ((ca.SX.sym("name"), ca.SX(1), 1),)
+    return tuple((symbol, 2 * relation) for symbol, relation in value)
+
+
 def test_the_digest_depends_on_everything_that_defines_a_stage() -> None:
     chain = step_of(pendulum())
-    stage = chain.stages[0]
+    stage, *others = chain.stages
     for definition in fields(stage):
-        value = getattr(stage, definition.name)
-        if isinstance(value, bool):
-            changed = not value
-        elif isinstance(value, str):
-            changed = value + "!"
-        elif isinstance(value, int):
-            changed = value + 1
-        elif definition.name in (
-            "unknown",
-            "multiplier",
-        ):  # another symbol, of which nothing depends
-            changed = ca.SX.sym("other", value.numel())
-        elif isinstance(value, ca.SX):
-            changed = 2 * value + 1
-        elif definition.name == "dependents":
-            assert value
-            changed = tuple((symbol, 2 * relation) for symbol, relation in value)
-        elif definition.name == "named":
-            changed = (*value, (ca.SX.sym("name"), ca.SX(1), 1))
-        else:
-            assert value is None, definition.name
-            changed = ca.SX(3)
         if definition.name in ("unknown", "multiplier"):
-            with pytest.raises(RuntimeError, match="free"):  # the statement has lost a symbol
-                _ = replace(chain, stages=(replace(stage, **{definition.name: changed}),)).digest
-            continue
-        other = replace(
-            chain, stages=(replace(stage, **{definition.name: changed}), *chain.stages[1:])
-        )
+            continue  # symbols of the others
+        changes: dict[str, Any] = {definition.name: changed(getattr(stage, definition.name))}
+        other = replace(chain, stages=(replace(stage, **changes), *others))
         assert other.digest != chain.digest, definition.name
+    for name in ("unknown", "multiplier"):
+        lost: dict[str, Any] = {name: ca.SX.sym("other", getattr(stage, name).numel())}
+        with pytest.raises(RuntimeError, match="free"):  # a symbol that belongs to nothing
+            _ = replace(chain, stages=(replace(stage, **lost), *others)).digest
 
 
 def test_the_digest_depends_on_everything_that_defines_a_chain() -> None:
@@ -122,14 +119,14 @@ def test_the_digest_depends_on_everything_that_defines_a_chain() -> None:
     assert chain.digest != step_of(pendulum(0.41)).digest
     renamed = tuple(Block(block.space + "!", block.value) for block in chain.result)
     doubled = tuple(Block(block.space, 2 * block.value) for block in chain.result)
-    changes = {
+    changes: dict[str, Any] = {
         "name": "other",
         "saddle": replace(chain.saddle, relaxation=0.5),
         "levels": tuple(2 * level + 1 for level in chain.levels),
         "stages": chain.stages[:-1],
     }
-    for name, changed in changes.items():
-        with_change = replace(chain, **{name: changed})  # type: ignore[arg-type]
+    for name, value in changes.items():
+        with_change = replace(chain, **{name: value})
         if name == "stages":
             with pytest.raises(RuntimeError, match="free"):
                 _ = with_change.digest
