@@ -349,8 +349,11 @@ def added(stages: np.ndarray, h: float, weights: np.ndarray) -> Any:
 
 
 def _weighted(stages: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    total = np.zeros_like(stages[0])
-    for w, stage in zip(weights, stages, strict=False):
-        if w != 0:
-            total += w * stage
-    return total
+    """Return Σ weights_j of stage j, added up in the order of the stages as in explicit.c. Stages of
+    weight zero are not read: a last one may not have been computed.
+    """
+    used = np.flatnonzero(weights[: len(stages)])
+    if used.size == 0:
+        return np.zeros_like(stages[0])
+    terms = weights[used].reshape(-1, *[1] * (stages.ndim - 1)) * stages[used]
+    return np.add.accumulate(terms, axis=0)[-1] + 0.0  # a sum that begins with 0 is never −0
