@@ -82,7 +82,7 @@ def test_leverage_tells_what_to_tighten_and_what_to_open() -> None:
     assert a.leverage.to_numpy() == pytest.approx(leverage, rel=1e-6)
     order = [NAMES[k] for k in np.argsort(-leverage)]
     assert a.tighten_first == order[: (leverage > 1.02).sum()] and a.tighten_first
-    assert a.may_open == order[::-1][: (leverage < 0.98).sum()] and a.may_open
+    assert a.may_relax == order[::-1][: (leverage < 0.98).sum()] and a.may_relax
 
 
 def test_bounds_of_tolerances_hold() -> None:

@@ -209,7 +209,7 @@ class Allocation(Result):
         return [self.names[k] for k in order if self._leverage[0, k] > 1 + NEARLY]
 
     @property
-    def may_open(self) -> list[str]:
+    def may_relax(self) -> list[str]:
         """Parameters whose tolerances before were finer than they pay, the one that saves most for
         its risk first.
         """
@@ -365,8 +365,8 @@ class Allocation(Result):
         notes: list[Text] = []
         if self.tighten_first:
             notes.append(f"tighten first: {', '.join(self.tighten_first)}")
-        if self.may_open:
-            notes.append(f"may be relaxed: {', '.join(self.may_open)}")
+        if self.may_relax:
+            notes.append(f"may be relaxed: {', '.join(self.may_relax)}")
         if self.grades:
             share = 100 * self.rounding_cost / self.continuous_cost
             notes.append(

@@ -13,7 +13,10 @@ Where the origin fails and several planes lead out of failure, not failing is a 
 half-spaces, whose parts are added:  P(∪ E_k) = Σ P(E_k ∩ Ē_j, j < k).
 
 Errors are estimated by the curvatures of the limits (SORM), for quantiles by further design points
-of the limit, and by plain samples, which show what planes do not: limits that are met again.
+of the limit, by plain samples, which show what planes do not: limits that are met again, and by
+samples around the design points, which show where the limit leaves its planes (`planes_check.py`).
+Curvatures alone do not suffice: the limit of strongly correlated or bounded parameters leaves its
+tangent plane within one standard deviation in ways that second derivatives do not contain.
 
 Other design points are looked for along rays at the reference design (as in
 `uncertainty/design_points.py`); at other designs all of them are followed.
@@ -43,8 +46,10 @@ from ..uncertainty.half_spaces import depths_beyond
 from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
 from .design_point_search import (
+    At,
     Curved,
     FormPoint,
+    LostSearch,
     StandardColumn,
     curved_at,
     extreme_on_sphere,
@@ -52,6 +57,7 @@ from .design_point_search import (
 )
 from .method import StatisticsTask, Values
 from .normal_box import box_derivatives, box_probability
+from .planes_check import missed, samples_around, within
 from .random_design import RandomPoint
 from .settings import StatisticsSettings
 from .statistic import Probability, Quantile
@@ -66,6 +72,8 @@ CHECKS = 256
 """Plain samples that check probabilities at the reference design, by values of runs alone: they see
 errors of some 8 % near 0.5, and take about as long as the rays.
 """
+STRETCH = 1.2
+"""Factor by which the estimated error of a quantile grows until samples do not contradict it."""
 CERTAIN = 0.999
 """Level of the interval of those samples: FORM is taken to be off where it lies outside."""
 
@@ -99,6 +107,13 @@ class DesignPoints:
         """Whether the origin fails by the planes."""
         failing = [p.beta < 0 for p in self.points]
         return all(failing) if self.leave else any(failing)
+
+    def holds(self, u: np.ndarray) -> np.ndarray:
+        """Whether points do not fail by the planes, (point,)."""
+        if not self.points:
+            return np.ones(len(u), dtype=bool)
+        within = np.array([u @ p.alpha <= p.beta for p in self.points])
+        return np.asarray(within.any(axis=0) if self.leave else within.all(axis=0))
 
 
 @dataclass(eq=False)
@@ -174,7 +189,29 @@ class FormMethod:
         if every.points:
             off += abs(_polyhedron([every])[0] - statistic.p)
         density = math.exp(-β * β / 2) / math.sqrt(2 * math.pi) / at.length
-        return at.y, at.by_variable, off / density
+        return at.y, at.by_variable, max(off / density, self._missed_quantile(column, p, every))
+
+    def _missed_quantile(self, column: StandardColumn, p: FormPoint, every: DesignPoints) -> float:
+        """Error of a quantile that samples around its point show."""
+        own = DesignPoints((p,))
+        drawn = samples_around([p, *every.points], self.settings.seed)
+        y = p.sign * (column.values(drawn.u) - p.at.y)
+        held = own.holds(drawn.u)
+
+        def off(e: float) -> tuple[float, float]:
+            return missed(drawn.weights, within(y, e), held)
+
+        lowest, highest = off(0.0)
+        error = max(-lowest, highest, 0.0)
+        if error == 0:
+            return 0.0
+        density = math.exp(-p.beta * p.beta / 2) / math.sqrt(2 * math.pi) / p.at.length
+        error /= density
+        # the density may change on the way: the interval has to contain what samples show
+        scale = float(np.nanmax(np.abs(y)))
+        while error < scale and (off(-error)[1] > 0 or off(error)[0] < 0):
+            error *= STRETCH
+        return error
 
     def _probability(
         self, name: str, sides: list[Side], columns: list[StandardColumn], errors: bool
@@ -205,8 +242,24 @@ class FormMethod:
         if errors:
             off = [_error_by_curvature(p, curved[k]) for k, (p, _) in enumerate(points)]
             again = [self._met_again(*each) for each in zip(sides, columns, groups, strict=True)]
-            error = min(1.0, sum(off) + sum(again))
+            shown = self._missed_probability(sides, columns, groups)
+            error = min(1.0, max(sum(off) + sum(again), shown))
         return value, slope, error
+
+    def _missed_probability(
+        self, sides: list[Side], columns: list[StandardColumn], groups: list[DesignPoints]
+    ) -> float:
+        """Error of a probability that samples around the design points show."""
+        drawn = samples_around([p for g in groups for p in g.points], self.settings.seed)
+        point = columns[0].point
+        values, _ = self.task.runs.reachable(point.rows(point.values(drawn.u)))
+        holds, held = np.ones(len(drawn.u)), np.ones(len(drawn.u), dtype=bool)
+        for side, group in zip(sides, groups, strict=True):
+            margin = side.sign * (side.limit - values[:, side.column])
+            holds *= np.where(np.isnan(margin), math.nan, margin >= 0)
+            held &= group.holds(drawn.u)
+        lowest, highest = missed(drawn.weights, holds, held)
+        return max(-lowest, highest, 0.0)
 
     def _met_again(self, side: Side, column: StandardColumn, group: DesignPoints) -> float:
         """Probability that is counted beyond design points although the limit is met again there:
@@ -330,7 +383,8 @@ def _all_points(
     six standard deviations and no search meets the limit. The first search begins near a point.
 
     Raises:
-        VarimechError: if rays meet the limit, but no search converges.
+        VarimechError: if rays or searches meet the limit, but no search converges, or none of those
+            that ended nearest to the origin.
     """
     d = len(column.point.mean)
     middle = column.at(np.zeros(d))
@@ -355,7 +409,7 @@ def _all_points(
         -side.sign * (beyond - side.limit) if failing > 0 else side.sign * (beyond - side.limit)
     )
     met = first_crossing(np.full(len(rays), -abs(failing)), oriented)
-    points, failure = list[FormPoint](), None
+    points, failure, on_limit = list[FormPoint](), None, list[At]()
     starts = [np.zeros(d) if near is None else near] if middle.length > 0 else []
     if reached := bool(np.isfinite(met).any()):
         starts.append(rays[int(np.argmin(met))] * met.min())
@@ -365,6 +419,7 @@ def _all_points(
             break
         except VarimechError as error:
             failure = error
+            on_limit += _ended(error)
     for _ in range(SEARCHES):
         sooner = met < SOONER * to_planes(points, rays)
         if not sooner.any():
@@ -374,11 +429,20 @@ def _all_points(
             points.append(search(met[k] * rays[k]))
         except VarimechError as error:
             failure = error
+            on_limit += _ended(error)
         met[rays @ rays[k] > np.cos(np.pi / 6)] = np.inf
-    if not points and reached:
+    nearest = min((abs(p.beta) for p in points), default=math.inf)
+    nearer = any(np.linalg.norm(at.u) < SOONER * nearest for at in on_limit)
+    if nearer or (reached and not points):
         assert failure is not None
         raise failure
     return DesignPoints(_distinct(points, failing > 0), failing > 0)
+
+
+def _ended(error: VarimechError) -> list[At]:
+    """Where on the limit a failed search ended: the limit is met there."""
+    last = error.last if isinstance(error, LostSearch) else None
+    return [] if last is None else [last]
 
 
 def _distinct(points: Sequence[FormPoint], leave: bool) -> tuple[FormPoint, ...]:
