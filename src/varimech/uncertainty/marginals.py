@@ -15,6 +15,10 @@ from ..model.parameter import Parameter, Tolerance
 
 FAR = 8.0
 """Standard deviations beyond which a probability (6e-16) is rounding."""
+FARTHEST = 16.0
+"""Standard deviations beyond which values no longer change: probabilities there are below 1e-57, and
+those below 1e-90, which rules for covariances ask for, raise warnings in SciPy.
+"""
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,12 @@ class Other:
 
     def from_normal(self, z: np.ndarray) -> np.ndarray:
         """Values for those of a standard normal variable: each tail by its own probability, because
-        1 − p would lose it to rounding. Far out, where quantiles of a bounded distribution do not
-        converge (of beta distributions in SciPy, from some 15 standard deviations), its bounds.
+        1 − p would lose it to rounding. Where quantiles far out do not converge (of some beta
+        distributions in SciPy, from 9 standard deviations), the bounds of the distribution.
         """
         from scipy.special import ndtr
 
-        tail = ndtr(-np.abs(z))
+        tail = ndtr(-np.minimum(np.abs(z), FARTHEST))
         values = np.where(z < 0, self.distribution.ppf(tail), self.distribution.isf(tail))
         if (lost := np.isnan(values) & (np.abs(z) > FAR)).any():
             lowest, highest = (float(self.from_uniform(np.array(p))) for p in (0.0, 1.0))
