@@ -108,7 +108,7 @@ class Allocation(Result):
     cost_of_each = Variable("What each of them costs.", "cost")
     leverage = Variable(
         "What tightening a tolerance brings for what it costs, before: above 1 it should be"
-        " tightened, below 1 opened. It is 1 where a tolerance is well chosen."
+        " tightened, below 1 it may be relaxed. It is 1 where a tolerance is well chosen."
     )
 
     @property
@@ -210,9 +210,7 @@ class Allocation(Result):
 
     @property
     def may_relax(self) -> list[str]:
-        """Parameters whose tolerances before were finer than they pay, the one that saves most for
-        its risk first.
-        """
+        """Parameters whose initial tolerances may be relaxed, in ascending order of leverage."""
         order = np.argsort(self._leverage[0], kind="stable")
         return [self.names[k] for k in order if self._leverage[0, k] < 1 - NEARLY]
 
