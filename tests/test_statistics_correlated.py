@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 import varimech as vm
+from varimech.robust.verification import interval
 
 
 def quantiles(given: Any, z: np.ndarray) -> np.ndarray:
@@ -240,3 +241,29 @@ def test_errors_of_moments_see_products_of_parameters() -> None:
         assert found["s"] == pytest.approx(2.0, rel=1e-9)
         assert abs(found["s"] - exact) < 2 * found.error.item()
     assert abs(carrier(names).statistics({"s": vm.std(f)}, **OPTIONS)["s"] - exact) < 0.02 * exact
+
+
+def test_runs_that_fail_widen_the_verification_of_probabilities_and_quantiles() -> None:
+    """Of 10,000 samples 90 failed, all of them beyond the limit: 0.982 keep it, and 9,820 of the
+    9,910 others.
+    """
+    f = function_of("a")
+    ψ = np.concatenate([np.linspace(0, 1, 9_820), np.linspace(2, 3, 90)])[:, None]
+    _, lower, upper = interval(vm.probability(f <= 1.0), ψ, 90)
+    lowest, highest = stats.beta.ppf([0.025, 0.975], [9_820, 9_911], [181, 90])
+    assert [lower, upper] == pytest.approx([lowest, highest], rel=1e-12)
+    assert lower < 0.982 < upper
+    _, alone, _ = interval(vm.probability(f <= 1.0), ψ)
+    assert alone > 0.982  # without them
+    _, low, high = interval(vm.quantile(f, 0.985), ψ, 90)
+    assert low < 1.0 and high > 2.0
+    assert interval(vm.quantile(f, 0.9995), ψ, 90)[2] == math.inf
+
+
+def test_a_limit_beyond_any_number_has_a_distance() -> None:
+    """40 standard deviations away: Φ(−40) is below the smallest number."""
+    names = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6))}
+    limit = 3.0 + 40 * math.hypot(0.1, 0.2)
+    far = carrier(names).reliability(function_of("a + b") >= limit, **OPTIONS)
+    assert far.form == 0.0 and far.beta == pytest.approx(40, rel=1e-4)
+    assert any("40 standard deviations away" in note for note in far.notes)
