@@ -22,7 +22,7 @@ from .design_point_search import FormPoint
 
 SAMPLES = 512
 """Samples around design points, by values of runs alone: a limit between which and its plane there
-is a tenth of the probability is then known to about a fiftieth of it, and what no sample shows is
+is a tenth of the probability is then known to about a thirtieth of it, and what no sample shows is
 some percent of it. They take about as long as the plain ones and the rays together.
 """
 LEVEL = 0.68
