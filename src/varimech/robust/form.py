@@ -31,30 +31,19 @@ from itertools import product
 
 import numpy as np
 
-from ..core.errors import ModelError, VarimechError
-from ..uncertainty.design_points import (
-    APART,
-    NEGLIGIBLE,
-    RADII,
-    RAYS,
-    SEARCHES,
-    SOONER,
-    first_crossing,
-    to_planes,
-)
+from ..core.errors import ModelError
 from ..uncertainty.half_spaces import depths_beyond
 from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
 from .design_point_search import (
-    At,
     Curved,
     FormPoint,
-    LostSearch,
     StandardColumn,
     curved_at,
     extreme_on_sphere,
     nearest_point,
 )
+from .design_point_sets import DesignPoints, Side, all_points, distinct, tail
 from .method import StatisticsTask, Values
 from .normal_box import box_derivatives, box_probability
 from .planes_check import missed, samples_around, within
@@ -72,48 +61,10 @@ CHECKS = 256
 """Plain samples that check probabilities at the reference design, by values of runs alone: they see
 errors of some 8 % near 0.5, and take about as long as the rays.
 """
-STRETCH = 1.2
-"""Factor by which the estimated error of a quantile grows until samples do not contradict it."""
 CERTAIN = 0.999
 """Level of the interval of those samples: FORM is taken to be off where it lies outside."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One finite limit of one comparison of a probability."""
-
-    column: int
-    limit: float
-    sign: float
-    """1 where larger values fail."""
-
-    def broken(self, y: float) -> bool:
-        """Whether a value fails."""
-        return self.sign * (y - self.limit) > 0
-
-
-@dataclass(frozen=True, eq=False)
-class DesignPoints:
-    """The design points of one side."""
-
-    points: tuple[FormPoint, ...]
-    leave: bool = False
-    """Whether being beyond one plane is enough for not failing: the origin failed when they were
-    searched. Otherwise it takes being within all of them.
-    """
-
-    @property
-    def fails(self) -> bool:
-        """Whether the origin fails by the planes."""
-        failing = [p.beta < 0 for p in self.points]
-        return all(failing) if self.leave else any(failing)
-
-    def holds(self, u: np.ndarray) -> np.ndarray:
-        """Whether points do not fail by the planes, (point,)."""
-        if not self.points:
-            return np.ones(len(u), dtype=bool)
-        within = np.array([u @ p.alpha <= p.beta for p in self.points])
-        return np.asarray(within.any(axis=0) if self.leave else within.all(axis=0))
+STRETCH = 1.2
+"""Factor by which the estimated error of a quantile grows until samples do not contradict it."""
 
 
 @dataclass(eq=False)
@@ -185,7 +136,7 @@ class FormMethod:
             return at.y, at.by_variable, math.inf
         p = FormPoint(at, sign)
         off = _error_by_curvature(p, curved_at(column, at.u))
-        every = _all_points(column, Side(column.column, at.y, 1.0), self.settings.seed, at.u)
+        every = all_points(column, Side(column.column, at.y, 1.0), self.settings.seed, at.u)
         if every.points:
             off += abs(_polyhedron([every])[0] - statistic.p)
         density = math.exp(-β * β / 2) / math.sqrt(2 * math.pi) / at.length
@@ -287,9 +238,9 @@ class FormMethod:
         found = DesignPoints(())
         if last is not None:
             followed = [nearest_point(column, side.limit, side.sign, p.at.u) for p in last.points]
-            found = DesignPoints(_distinct(followed, last.leave), last.leave)
+            found = DesignPoints(distinct(followed, last.leave), last.leave)
         if not found.points or found.fails != side.broken(column.value_at_medians):
-            found = _all_points(column, side, self.settings.seed)
+            found = all_points(column, side, self.settings.seed)
         self._points[name, side] = found
         return found
 
@@ -328,7 +279,7 @@ def _error_by_curvature(p: FormPoint, curved: Curved) -> float:
     """Difference of the probabilities of first and second order; infinite where the limit is curved
     too much for the second.
     """
-    off = abs(p.second_order(curved) - _tail(p.beta))
+    off = abs(p.second_order(curved) - tail(p.beta))
     return off if math.isfinite(off) else math.inf
 
 
@@ -374,90 +325,3 @@ def _sides(statistic: Probability, columns: list[int]) -> list[Side]:
         if math.isfinite(limit.lower):
             sides.append(Side(c, limit.lower, -1.0))
     return sides
-
-
-def _all_points(
-    column: StandardColumn, side: Side, seed: int, near: np.ndarray | None = None
-) -> DesignPoints:
-    """The design point nearest to the origin, and others that rays meet; none where no ray within
-    six standard deviations and no search meets the limit. The first search begins near a point.
-
-    Raises:
-        VarimechError: if rays or searches meet the limit, but no search converges, or none of those
-            that ended nearest to the origin.
-    """
-    d = len(column.point.mean)
-    middle = column.at(np.zeros(d))
-    drawn = stream(seed, 0).standard_normal((RAYS // 2, d))
-    half = np.concatenate([np.eye(d), drawn, middle.slope[None] if middle.length else drawn[:0]])
-    half /= np.linalg.norm(half, axis=1)[:, None]
-    rays = np.concatenate([half, -half])
-    beyond = column.values((RADII[:, None, None] * rays).reshape(-1, d)).reshape(RADII.size, -1)
-    failing = side.sign * (middle.y - side.limit)
-
-    def search(start: np.ndarray) -> FormPoint:
-        found = nearest_point(column, side.limit, side.sign, start)
-        if (found.beta < 0) != (failing > 0):
-            raise VarimechError(
-                f"{column.label}: the search for the design point of {side.limit:g} ended at a part"
-                " of the limit that is not the nearest",
-                remedy="use statistics='samples'",
-            )
-        return found
-
-    oriented = (
-        -side.sign * (beyond - side.limit) if failing > 0 else side.sign * (beyond - side.limit)
-    )
-    met = first_crossing(np.full(len(rays), -abs(failing)), oriented)
-    points, failure, on_limit = list[FormPoint](), None, list[At]()
-    starts = [np.zeros(d) if near is None else near] if middle.length > 0 else []
-    if reached := bool(np.isfinite(met).any()):
-        starts.append(rays[int(np.argmin(met))] * met.min())
-    for start in starts:
-        try:
-            points.append(search(start))
-            break
-        except VarimechError as error:
-            failure = error
-            on_limit += _ended(error)
-    for _ in range(SEARCHES):
-        sooner = met < SOONER * to_planes(points, rays)
-        if not sooner.any():
-            break
-        k = int(np.argmin(np.where(sooner, met, np.inf)))
-        try:
-            points.append(search(met[k] * rays[k]))
-        except VarimechError as error:
-            failure = error
-            on_limit += _ended(error)
-        met[rays @ rays[k] > np.cos(np.pi / 6)] = np.inf
-    nearest = min((abs(p.beta) for p in points), default=math.inf)
-    nearer = any(np.linalg.norm(at.u) < SOONER * nearest for at in on_limit)
-    if nearer or (reached and not points):
-        assert failure is not None
-        raise failure
-    return DesignPoints(_distinct(points, failing > 0), failing > 0)
-
-
-def _ended(error: VarimechError) -> list[At]:
-    """Where on the limit a failed search ended: the limit is met there."""
-    last = error.last if isinstance(error, LostSearch) else None
-    return [] if last is None else [last]
-
-
-def _distinct(points: Sequence[FormPoint], leave: bool) -> tuple[FormPoint, ...]:
-    """Without those that are the same, or much less likely to be passed than the nearest."""
-    toward = -1.0 if leave else 1.0
-    points = sorted(points, key=lambda p: toward * p.beta)
-    kept: list[FormPoint] = []
-    for p in points:
-        apart = all(np.linalg.norm(p.at.u - other.at.u) > APART for other in kept)
-        if apart and _tail(toward * p.beta) >= NEGLIGIBLE * _tail(toward * points[0].beta):
-            kept.append(p)
-    return tuple(kept)
-
-
-def _tail(β: float) -> float:
-    from scipy.special import ndtr
-
-    return float(ndtr(-β))
