@@ -82,7 +82,7 @@ def test_leverage_tells_what_to_tighten_and_what_to_open() -> None:
     assert a.leverage.to_numpy() == pytest.approx(leverage, rel=1e-6)
     order = [NAMES[k] for k in np.argsort(-leverage)]
     assert a.tighten_first == order[: (leverage > 1.02).sum()] and a.tighten_first
-    assert a.may_open == order[::-1][: (leverage < 0.98).sum()] and a.may_open
+    assert a.may_relax == order[::-1][: (leverage < 0.98).sum()] and a.may_relax
 
 
 def test_bounds_of_tolerances_hold() -> None:
@@ -533,6 +533,33 @@ def test_bad_input(what: str) -> None:
     chosen = {"constraints": vm.std(LINEAR) <= 8e-5, **options}
     with pytest.raises(ModelError, match=message):
         allocate(m, **chosen)
+
+
+RISING: dict[str, tuple[Any, str]] = {
+    "function": (lambda t: 1 + 1e4 * t, r"tolerance of 'e': cost rises .*by 10000 per unit"),
+    "text": ("1 + t/(1 mm)", r"tolerance of 'e': cost rises .*give a cost that falls"),
+    # falls up to 0.316 mm = √(1/1e7), within the bounds, and rises from there
+    "least within": (lambda t: 1 / t + 1e7 * t, r"rises from 6324.56 to 6326.23 .*0.000316228 to"),
+    "step": (lambda t: vm.where(t < 5e-4, 1.0, 2.0), r"cost rises from 1 to 2 "),
+}
+
+
+@pytest.mark.parametrize("what", RISING)
+def test_costs_that_rise_with_the_tolerance_are_refused(what: str) -> None:
+    cost, message = RISING[what]
+    m = vm.Mechanism("costs")
+    m.parameter("e", 0.05, unit="m")
+    with pytest.raises(ModelError, match=message):
+        m.tolerance("e", 1e-3, cost=cost)
+    with pytest.raises(ModelError, match="cost rises"):
+        m.parameter("f", 0.05, unit="m", distribution=vm.Tolerance(1e-3, cost=cost))
+
+
+def test_costs_may_fall_within_the_bounds_only() -> None:
+    m = vm.Mechanism("costs")
+    m.parameter("e", 0.05, unit="m")
+    m.tolerance("e", 2e-4, at_most=3e-4, cost=lambda t: 1 / t + 1e7 * t)
+    m.tolerance("e", 2e-4, cost=lambda t: vm.where(t < 5e-4, 2e-3 / t, 4.0))  # constant from there
 
 
 def test_nothing_to_choose() -> None:

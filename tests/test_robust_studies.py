@@ -155,6 +155,32 @@ def test_studies_without_what_they_need_say_what_to_give() -> None:
         read(plain).study("robust")
 
 
+def test_names_of_statistics_are_refused_where_something_is_minimised() -> None:
+    """They would have no effect, and the design would be searched instead."""
+    minimising = TEXT.replace(
+        "robust: {statistics: moments}",
+        "robust: {statistics: moments, minimize: worst_reach, over: [a], verify: false}",
+    )
+    with pytest.raises(
+        vm.ModelError, match=r"objectives='deviation' has no effect.*minimises 'wor"
+    ):
+        read(minimising).study("robust", objectives=["deviation"])
+    with pytest.raises(vm.ModelError, match=r"minimize is 'most'; leave objectives= out"):
+        read().study("robust", objectives=["deviation"], minimize="most", over=["a"])
+    naming = TEXT.replace("robust: {", "robust: {objectives: [deviation], ")
+    assert set(read(naming).study("robust").statistics) == {"deviation"}
+    goal = {"minimize": "worst_reach", "over": ["a"], "verify": False, "solver": "scipy"}
+    assert isinstance(read(naming).study("robust", **goal), vm.RobustOptimum)
+
+
+def test_objective_beside_a_goal_is_refused_on_the_command_line(file: Path) -> None:
+    options = ["--objective", "deviation", "--minimize", "most", "--over", "a"]
+    refused = CliRunner().invoke(app, ["robust", str(file), *options])
+    assert isinstance(refused.exception, vm.ModelError)
+    said = str(refused.exception)
+    assert "--objective deviation has no effect" in said and "leave --objective out" in said
+
+
 def test_files_with_statistics_are_written_as_they_were_read() -> None:
     m = read()
     again = read(m.to_text())

@@ -761,7 +761,7 @@ class Problem(Displayed):
             seed: of samples; 0 if not given.
 
         Returns:
-            An `Allocation`: `.tolerances`, `.cost`, `.saving`, `.tighten_first`, `.may_open`,
+            An `Allocation`: `.tolerances`, `.cost`, `.saving`, `.tighten_first`, `.may_relax`,
             `.multipliers`, `.verification`, `.distributions`, `.table()`, `.to_csv()`, `.plot()`, …
 
         Raises:

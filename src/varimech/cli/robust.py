@@ -265,7 +265,7 @@ def _allocation_output(
             for b in a.constraints
         },
         "tighten_first": a.tighten_first,
-        "may_open": a.may_open,
+        "may_relax": a.may_relax,
         "converged": bool(a.converged),
         "message": a.message,
         "verification": _verified(a.verification),

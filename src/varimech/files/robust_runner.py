@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from ..core.errors import ModelError, unknown_name
+from ..core.messages import Message
 from ..problem import Problem
 from ..robust.statistic import Statistic
 from ..sensitivity.comparison import Constraint
@@ -41,6 +42,7 @@ def robust(
     names, goal = settings.pop("objectives", None), settings.pop("minimize", None)
     constraints = compared(studies, settings)
     if goal is not None:
+        _check_goal_alone(studies, names, goal)
         over = settings.pop("over", None)
         problem = problem_of(mechanism, {goal: objective_of(studies, goal)}, settings)
         return cast("RobustOptimum", problem.optimize(over, constraints=constraints, **settings))
@@ -62,6 +64,26 @@ def robust(
     if "statistics" in settings:
         settings["method"] = settings.pop("statistics")
     return problem_of(mechanism, statistics, settings).statistics(**settings)
+
+
+def _check_goal_alone(studies: Studies, names: list[str] | None, goal: str) -> None:
+    """Refuse names of statistics where something is minimised: they would have no effect. Those of a
+    file that computes statistics only give way to a goal of the call.
+    """
+    own = studies.robust
+    if not names or (own is not None and own.objectives == names and own.minimize is None):
+        return
+    minimises = "the file minimises" if own is not None and own.minimize == goal else "minimize is"
+    problem = Message(
+        f"robust: {{objectives}} has no effect: it names statistics to compute, and {minimises}"
+        f" {goal!r}",
+        objectives=tuple(names),
+    )
+    remedy = Message(
+        "leave {objectives} out to find the design, or studies.robust.minimize to compute the"
+        " statistics"
+    )
+    raise ModelError(problem, remedy=remedy)
 
 
 def allocate(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Allocation:

@@ -26,6 +26,10 @@ DECADE = 10.0
 """Ratio of the widest and of the finest tolerance to the given one if these are not given; a round
 value, about five grades of ISO 286-1.
 """
+COST_CHECKS = 200
+"""Intervals, of equal ratios, at whose ends a cost is checked between its bounds: at ten times the
+tolerance and at a tenth of it they are 2 % long.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,10 @@ class Tolerance:
 
         Returns:
             The tolerance.
+
+        Raises:
+            ModelError: if widths and bounds contradict each other, or the cost is not finite, or rises
+                with the width, somewhere within the bounds.
         """
         widths = {
             label: _width(name, width, unit, nominal) for label, width in self._widths.items()
@@ -94,7 +102,10 @@ class Tolerance:
         reach = (0.0, math.inf) if cost is None else cost.range
         _check_widths(f"tolerance of {name!r}", widths, reach)
         unchanged = cost is self.cost and not self._has_texts
-        return self if unchanged else replace(self, **widths, cost=cost)
+        known = self if unchanged else replace(self, **widths, cost=cost)
+        if cost is not None:
+            _check_cost(f"tolerance of {name!r}", cost, known.limits, unit)
+        return known
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -286,7 +297,7 @@ def stated_tolerance(
     `before`.
 
     Raises:
-        ModelError: if there is no width, or the cost is not defined within the bounds.
+        ModelError: if there is no width, or the cost is not defined, or rises, within the bounds.
     """
     if width is None:
         width = before.width if before is not None else at_most
@@ -300,17 +311,7 @@ def stated_tolerance(
         at_most = before.at_most if at_most is None else at_most
         cost = before.cost if cost is None else cost
     stated = Tolerance(width, 3.0 if sigmas is None else sigmas, at_least, at_most, cost)
-    converted = stated.in_unit_of(parameter.name, parameter.unit, parameter.value)
-    if converted.cost is not None:
-        for t in converted.limits:
-            value, derivative = converted.cost.value(t), converted.cost.derivative(t)
-            if not (math.isfinite(value) and math.isfinite(derivative)):
-                problem = (
-                    f"is {value:g} for a tolerance of {t:g}, with the derivative {derivative:g}"
-                )
-                remedy = "give a function that is finite and smooth within the bounds"
-                raise ModelError(problem, element=element, field="cost", remedy=remedy)
-    return converted
+    return stated.in_unit_of(parameter.name, parameter.unit, parameter.value)
 
 
 class Parameters(Displayed, dict[str, Parameter]):
@@ -415,6 +416,37 @@ def _check_widths(element: str, widths: Mapping[str, Any], reach: tuple[float, f
             problem = f"= {given:g} is outside the tolerances with a cost, {finest:g} to {widest:g}"
             remedy = "give costs of more grades, or other bounds"
             raise ModelError(problem, element=element, field=label, remedy=remedy)
+
+
+def _check_cost(element: str, cost: Cost, limits: tuple[float, float], unit: str) -> None:
+    """Check that a cost is finite and does not rise with the width, between the bounds."""
+    low, high = limits
+    # a width at an end of the range of grades, but for rounding
+    finest, widest = cost.range
+    low, high = max(low, finest), min(high, widest)
+    ratio = (high / low) ** (1 / COST_CHECKS)
+    before: tuple[float, float] | None = None
+    for k in range(COST_CHECKS + 1):
+        t = high if k == COST_CHECKS else low * ratio**k
+        value, derivative = cost.value(t), cost.derivative(t)
+        if not (math.isfinite(value) and math.isfinite(derivative)):
+            problem = f"is {value:g} for a tolerance of {t:g}, with the derivative {derivative:g}"
+            remedy = "give a function that is finite and smooth within the bounds"
+            raise ModelError(problem, element=element, field="cost", remedy=remedy)
+        rounding = ROUNDING * abs(value)
+        rises = before is not None and value > before[1] + rounding
+        if rises or derivative * t > rounding:
+            least, less = before if before is not None and rises else (t / ratio, math.nan)
+            what = f" from {less:g} to {value:g} as the tolerance widens from {least:g} to"
+            if not rises:
+                what = f" with the tolerance (by {derivative:g} per unit, from {value:g}) at"
+            problem = f"rises{what} {t:g}{f' {unit}' if unit else ''}"
+            remedy = (
+                "give a cost that falls as the tolerance widens, such as varimech.cost(a, b),"
+                " a + b/t, or bounds (at_least, at_most) within which it falls"
+            )
+            raise ModelError(problem, element=element, field="cost", remedy=remedy)
+        before = (t, value)
 
 
 def _width(name: str, width: float | str, unit: str, nominal: float) -> float:

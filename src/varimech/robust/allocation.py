@@ -108,7 +108,7 @@ class Allocation(Result):
     cost_of_each = Variable("What each of them costs.", "cost")
     leverage = Variable(
         "What tightening a tolerance brings for what it costs, before: above 1 it should be"
-        " tightened, below 1 opened. It is 1 where a tolerance is well chosen."
+        " tightened, below 1 it may be relaxed. It is 1 where a tolerance is well chosen."
     )
 
     @property
@@ -209,10 +209,8 @@ class Allocation(Result):
         return [self.names[k] for k in order if self._leverage[0, k] > 1 + NEARLY]
 
     @property
-    def may_open(self) -> list[str]:
-        """Parameters whose tolerances before were finer than they pay, the one that saves most for
-        its risk first.
-        """
+    def may_relax(self) -> list[str]:
+        """Parameters whose initial tolerances may be relaxed, in ascending order of leverage."""
         order = np.argsort(self._leverage[0], kind="stable")
         return [self.names[k] for k in order if self._leverage[0, k] < 1 - NEARLY]
 
@@ -365,8 +363,8 @@ class Allocation(Result):
         notes: list[Text] = []
         if self.tighten_first:
             notes.append(f"tighten first: {', '.join(self.tighten_first)}")
-        if self.may_open:
-            notes.append(f"may be relaxed: {', '.join(self.may_open)}")
+        if self.may_relax:
+            notes.append(f"may be relaxed: {', '.join(self.may_relax)}")
         if self.grades:
             share = 100 * self.rounding_cost / self.continuous_cost
             notes.append(

@@ -6,7 +6,13 @@ The first are found by the iteration of Hasofer, Lind, Rackwitz and Fiessler,
     u⁺ = [∇y·u − (y − c)] ∇y / |∇y|²,
 
 with step lengths that decrease  ½|u|² + κ |y − c|,  κ > |u|/|∇y|  (Y. Zhang and A. Der Kiureghian,
-Reliability and Optimization of Structural Systems (1995)); the second by  u⁺ = β ∇y/|∇y|, turned
+Reliability and Optimization of Structural Systems (1995)). Where the limit is curved nearly as much
+as the sphere, or more, as with bounded or strongly correlated parameters, that iteration turns to and
+fro along the limit; after a few steps it goes on with the steps of sequential quadratic programming,
+
+    (I − λ∇²y) du − ∇y dλ = λ∇y − u,   ∇y·du = c − y,   λ = u·∇y/|∇y|²,
+
+whose curvatures along the limit are taken as positive. The second point is found by  u⁺ = β ∇y/|∇y|, turned
 back halfway while y gets worse (B. D. Youn, K. K. Choi and Y. H. Park, J. Mech. Des. 125 (2003)).
 That iteration turns to and fro where y is curved more than the sphere, as with bounded parameters;
 after a few steps it goes on by Newton's method for  ∇y = λu,  u·u = β²:
@@ -36,7 +42,15 @@ CONVERGED = 1e-7
 runs.
 """
 FIRST = 10
-"""Steps of the search on a sphere without second derivatives, of which most searches need fewer."""
+"""Steps of both searches without second derivatives, of which most searches need fewer."""
+FLATTEST = 0.1
+"""Least curvature of ½|u|² along the limit that a step assumes, that of a sphere being 1: a smaller
+one would make steps of many standard deviations.
+"""
+ON_LIMIT = 1e-2
+"""Distance from the limit, in standard deviations, within which a search that failed has shown that
+the limit is there; a round value.
+"""
 MOST = 60
 """Most iterations of a search; it takes some five to ten."""
 SHORTEST = 2.0**-10
@@ -191,16 +205,19 @@ def nearest_point(
     """The design point that a search from a start leads to.
 
     Raises:
-        VarimechError: if it does not converge.
+        LostSearch: if it does not converge.
     """
     here = column.at(start)
-    for _ in range(MOST):
+    for k in range(MOST):
         _check_slope(column, here)
         n, length = here.slope, here.length
         target = (float(n @ here.u) - (here.y - limit)) / length**2 * n
         step = target - here.u
         if np.linalg.norm(step) <= CONVERGED * max(1.0, float(np.linalg.norm(here.u))):
             return FormPoint(here, sign)
+        if k >= FIRST:
+            step = _quadratic_step(column, limit, here, step)
+            target = here.u + step
         κ = 2 * max(float(np.linalg.norm(target)), float(np.linalg.norm(here.u)), 1.0) / length
 
         def merit(at: At, κ: float = κ) -> float:
@@ -215,6 +232,25 @@ def nearest_point(
             there = _reached(column, here.u + share * step)
         here = there
     raise _lost(column, limit, here)
+
+
+def _quadratic_step(
+    column: StandardColumn, limit: float, here: At, plain: np.ndarray
+) -> np.ndarray:
+    """The step of sequential quadratic programming; the plain one where a run fails."""
+    u, n = here.u, here.slope
+    try:
+        H = curved_at(column, u).H
+    except VarimechError:
+        return plain
+    λ = float(u @ n) / here.length**2
+    onto = -(here.y - limit) / here.length**2 * n
+    W = np.eye(u.size) - λ * H
+    along = np.linalg.svd(n[None])[2][1:].T
+    w, V = np.linalg.eigh(along.T @ W @ along)
+    along = along @ V
+    right = -along.T @ (u + W @ onto)
+    return np.asarray(onto + along @ (right / np.maximum(np.abs(w), FLATTEST)))
 
 
 def extreme_on_sphere(
@@ -284,13 +320,27 @@ def _check_slope(column: StandardColumn, here: At) -> None:
         )
 
 
-def _lost(column: StandardColumn, limit: float, here: At) -> VarimechError:
-    missing = (here.y - limit) / here.length if here.length > 0 else math.inf
-    return VarimechError(
-        f"{column.label}: no design point was found; the search for {limit:g} ended"
-        f" {abs(missing):.2g} standard deviations away from it. The limit may be out of reach",
+class LostSearch(VarimechError):
+    """A search for a design point that did not converge."""
+
+    last: At | None = None
+    """Where it ended, if that is on the limit."""
+
+
+def _lost(column: StandardColumn, limit: float, here: At) -> LostSearch:
+    missing = abs(here.y - limit) / here.length if here.length > 0 else math.inf
+    where = (
+        f"on it, at a point {np.linalg.norm(here.u):.3g} standard deviations from the medians that"
+        " is not the nearest"
+        if missing < ON_LIMIT
+        else f"{missing:.2g} standard deviations away from it. The limit may be out of reach"
+    )
+    lost = LostSearch(
+        f"{column.label}: no design point was found; the search for {limit:g} ended {where}",
         remedy="use statistics='samples'",
     )
+    lost.last = here if missing < ON_LIMIT else None
+    return lost
 
 
 def _lost_on_sphere(column: StandardColumn, β: float) -> VarimechError:

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core.errors import ModelError
 from ..uncertainty.expansion import ROUNDING
-from ..uncertainty.neighbour_runs import NeighbourRuns, unexplained
+from .expansion_errors import expansion_errors
 from .method import StatisticsTask, Values
 from .normal_box import box_derivatives, box_probability
 from .random_design import RandomPoint
@@ -69,7 +69,7 @@ class FirstMoments:
         found = normal_statistics(self.task, moments)
         if not errors:
             return found
-        wrong = self._neighbours(moments)
+        wrong = expansion_errors(self.task, moments.point, moments, moments.values, moments.g, None)
         third, fourth = self._skewness(moments), excesses(moments.point, moments.g)
         return {
             name: Values(
@@ -109,12 +109,6 @@ class FirstMoments:
         # over time each instant has a direction of its own: they are combined of those of parameters
         along = runs.second(point.mean_row, np.eye(d, size))
         return np.einsum("ai,icp->acp", directions, along)
-
-    def _neighbours(self, m: NormalMoments) -> np.ndarray:
-        """Larger error of mean and standard deviation of each column, from runs at one standard
-        deviation on both sides of the means.
-        """
-        return neighbour_errors(self.task, m.point, m.values, m.g, None)
 
     def _skewness(self, m: NormalMoments) -> np.ndarray:
         """Third central moment of each column, to the order that first and second derivatives
@@ -230,42 +224,6 @@ def _contracted(powers: np.ndarray, moments: np.ndarray) -> np.ndarray:
     """Sum over the parameters on which a column depends."""
     with np.errstate(invalid="ignore"):  # 0 · ∞ of those on which it does not
         return np.asarray(np.where(powers == 0, 0.0, powers * moments).sum(axis=1))
-
-
-def neighbour_errors(
-    task: StatisticsTask,
-    point: RandomPoint,
-    values: np.ndarray,
-    g: np.ndarray,
-    H: np.ndarray | None,
-) -> np.ndarray:
-    """Larger error of mean and standard deviation of each column (`neighbour_runs.py`); infinite
-    where a run beside the means fails.
-    """
-    C, runs = point.covariance, task.runs
-    root = np.linalg.cholesky(C).T
-    σ = np.sqrt(np.maximum(np.einsum("ci,ij,cj->c", g, C, g), 0.0))
-    few = len(values) <= len(root)  # over time the directions of the parameters have to do
-    largest = (
-        [g[c] @ C / σ[c] if σ[c] > 0 else point.sigma for c in range(len(values))] if few else []
-    )
-    u = np.concatenate([root, largest]) if few else root
-    rows = point.rows(np.concatenate([point.mean + u, point.mean - u]))
-    found, _ = runs.reachable(rows)
-    plus, minus = found[: len(u), None], found[len(u) :, None]
-    if not few:  # the direction of a column is any of those
-        plus, minus, u = (
-            _with_any(plus),
-            _with_any(minus),
-            np.concatenate([u, np.tile(u[:1], (len(values), 1))]),
-        )
-    neighbours = NeighbourRuns(u, plus, minus)
-    errors = unexplained(values[None], g[None], None if H is None else H[None], C, neighbours)[0]
-    return np.where(np.isfinite(found).all(axis=0), errors, np.inf)
-
-
-def _with_any(runs: np.ndarray) -> np.ndarray:
-    return np.concatenate([runs, np.tile(runs[:1], (runs.shape[2], 1, 1))])
 
 
 def errors_of(

@@ -13,7 +13,10 @@ Where the origin fails and several planes lead out of failure, not failing is a 
 half-spaces, whose parts are added:  P(∪ E_k) = Σ P(E_k ∩ Ē_j, j < k).
 
 Errors are estimated by the curvatures of the limits (SORM), for quantiles by further design points
-of the limit, and by plain samples, which show what planes do not: limits that are met again.
+of the limit, by plain samples, which show what planes do not: limits that are met again, and by
+samples around the design points, which show where the limit leaves its planes (`planes_check.py`).
+Curvatures alone do not suffice: the limit of strongly correlated or bounded parameters leaves its
+tangent plane within one standard deviation in ways that second derivatives do not contain.
 
 Other design points are looked for along rays at the reference design (as in
 `uncertainty/design_points.py`); at other designs all of them are followed.
@@ -28,17 +31,7 @@ from itertools import product
 
 import numpy as np
 
-from ..core.errors import ModelError, VarimechError
-from ..uncertainty.design_points import (
-    APART,
-    NEGLIGIBLE,
-    RADII,
-    RAYS,
-    SEARCHES,
-    SOONER,
-    first_crossing,
-    to_planes,
-)
+from ..core.errors import ModelError
 from ..uncertainty.half_spaces import depths_beyond
 from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
@@ -50,8 +43,10 @@ from .design_point_search import (
     extreme_on_sphere,
     nearest_point,
 )
+from .design_point_sets import DesignPoints, Side, all_points, distinct, tail
 from .method import StatisticsTask, Values
 from .normal_box import box_derivatives, box_probability
+from .planes_check import missed, samples_around, within
 from .random_design import RandomPoint
 from .settings import StatisticsSettings
 from .statistic import Probability, Quantile
@@ -68,37 +63,8 @@ errors of some 8 % near 0.5, and take about as long as the rays.
 """
 CERTAIN = 0.999
 """Level of the interval of those samples: FORM is taken to be off where it lies outside."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One finite limit of one comparison of a probability."""
-
-    column: int
-    limit: float
-    sign: float
-    """1 where larger values fail."""
-
-    def broken(self, y: float) -> bool:
-        """Whether a value fails."""
-        return self.sign * (y - self.limit) > 0
-
-
-@dataclass(frozen=True, eq=False)
-class DesignPoints:
-    """The design points of one side."""
-
-    points: tuple[FormPoint, ...]
-    leave: bool = False
-    """Whether being beyond one plane is enough for not failing: the origin failed when they were
-    searched. Otherwise it takes being within all of them.
-    """
-
-    @property
-    def fails(self) -> bool:
-        """Whether the origin fails by the planes."""
-        failing = [p.beta < 0 for p in self.points]
-        return all(failing) if self.leave else any(failing)
+STRETCH = 1.2
+"""Factor by which the estimated error of a quantile grows until samples do not contradict it."""
 
 
 @dataclass(eq=False)
@@ -170,11 +136,33 @@ class FormMethod:
             return at.y, at.by_variable, math.inf
         p = FormPoint(at, sign)
         off = _error_by_curvature(p, curved_at(column, at.u))
-        every = _all_points(column, Side(column.column, at.y, 1.0), self.settings.seed, at.u)
+        every = all_points(column, Side(column.column, at.y, 1.0), self.settings.seed, at.u)
         if every.points:
             off += abs(_polyhedron([every])[0] - statistic.p)
         density = math.exp(-β * β / 2) / math.sqrt(2 * math.pi) / at.length
-        return at.y, at.by_variable, off / density
+        return at.y, at.by_variable, max(off / density, self._missed_quantile(column, p, every))
+
+    def _missed_quantile(self, column: StandardColumn, p: FormPoint, every: DesignPoints) -> float:
+        """Error of a quantile that samples around its point show."""
+        own = DesignPoints((p,))
+        drawn = samples_around([p, *every.points], self.settings.seed)
+        y = p.sign * (column.values(drawn.u) - p.at.y)
+        held = own.holds(drawn.u)
+
+        def off(e: float) -> tuple[float, float]:
+            return missed(drawn.weights, within(y, e), held)
+
+        lowest, highest = off(0.0)
+        error = max(-lowest, highest, 0.0)
+        if error == 0:
+            return 0.0
+        density = math.exp(-p.beta * p.beta / 2) / math.sqrt(2 * math.pi) / p.at.length
+        error /= density
+        # the density may change on the way: the interval has to contain what samples show
+        scale = float(np.nanmax(np.abs(y)))
+        while error < scale and (off(-error)[1] > 0 or off(error)[0] < 0):
+            error *= STRETCH
+        return error
 
     def _probability(
         self, name: str, sides: list[Side], columns: list[StandardColumn], errors: bool
@@ -205,8 +193,24 @@ class FormMethod:
         if errors:
             off = [_error_by_curvature(p, curved[k]) for k, (p, _) in enumerate(points)]
             again = [self._met_again(*each) for each in zip(sides, columns, groups, strict=True)]
-            error = min(1.0, sum(off) + sum(again))
+            shown = self._missed_probability(sides, columns, groups)
+            error = min(1.0, max(sum(off) + sum(again), shown))
         return value, slope, error
+
+    def _missed_probability(
+        self, sides: list[Side], columns: list[StandardColumn], groups: list[DesignPoints]
+    ) -> float:
+        """Error of a probability that samples around the design points show."""
+        drawn = samples_around([p for g in groups for p in g.points], self.settings.seed)
+        point = columns[0].point
+        values, _ = self.task.runs.reachable(point.rows(point.values(drawn.u)))
+        holds, held = np.ones(len(drawn.u)), np.ones(len(drawn.u), dtype=bool)
+        for side, group in zip(sides, groups, strict=True):
+            margin = side.sign * (side.limit - values[:, side.column])
+            holds *= np.where(np.isnan(margin), math.nan, margin >= 0)
+            held &= group.holds(drawn.u)
+        lowest, highest = missed(drawn.weights, holds, held)
+        return max(-lowest, highest, 0.0)
 
     def _met_again(self, side: Side, column: StandardColumn, group: DesignPoints) -> float:
         """Probability that is counted beyond design points although the limit is met again there:
@@ -234,9 +238,9 @@ class FormMethod:
         found = DesignPoints(())
         if last is not None:
             followed = [nearest_point(column, side.limit, side.sign, p.at.u) for p in last.points]
-            found = DesignPoints(_distinct(followed, last.leave), last.leave)
+            found = DesignPoints(distinct(followed, last.leave), last.leave)
         if not found.points or found.fails != side.broken(column.value_at_medians):
-            found = _all_points(column, side, self.settings.seed)
+            found = all_points(column, side, self.settings.seed)
         self._points[name, side] = found
         return found
 
@@ -275,7 +279,7 @@ def _error_by_curvature(p: FormPoint, curved: Curved) -> float:
     """Difference of the probabilities of first and second order; infinite where the limit is curved
     too much for the second.
     """
-    off = abs(p.second_order(curved) - _tail(p.beta))
+    off = abs(p.second_order(curved) - tail(p.beta))
     return off if math.isfinite(off) else math.inf
 
 
@@ -321,79 +325,3 @@ def _sides(statistic: Probability, columns: list[int]) -> list[Side]:
         if math.isfinite(limit.lower):
             sides.append(Side(c, limit.lower, -1.0))
     return sides
-
-
-def _all_points(
-    column: StandardColumn, side: Side, seed: int, near: np.ndarray | None = None
-) -> DesignPoints:
-    """The design point nearest to the origin, and others that rays meet; none where no ray within
-    six standard deviations and no search meets the limit. The first search begins near a point.
-
-    Raises:
-        VarimechError: if rays meet the limit, but no search converges.
-    """
-    d = len(column.point.mean)
-    middle = column.at(np.zeros(d))
-    drawn = stream(seed, 0).standard_normal((RAYS // 2, d))
-    half = np.concatenate([np.eye(d), drawn, middle.slope[None] if middle.length else drawn[:0]])
-    half /= np.linalg.norm(half, axis=1)[:, None]
-    rays = np.concatenate([half, -half])
-    beyond = column.values((RADII[:, None, None] * rays).reshape(-1, d)).reshape(RADII.size, -1)
-    failing = side.sign * (middle.y - side.limit)
-
-    def search(start: np.ndarray) -> FormPoint:
-        found = nearest_point(column, side.limit, side.sign, start)
-        if (found.beta < 0) != (failing > 0):
-            raise VarimechError(
-                f"{column.label}: the search for the design point of {side.limit:g} ended at a part"
-                " of the limit that is not the nearest",
-                remedy="use statistics='samples'",
-            )
-        return found
-
-    oriented = (
-        -side.sign * (beyond - side.limit) if failing > 0 else side.sign * (beyond - side.limit)
-    )
-    met = first_crossing(np.full(len(rays), -abs(failing)), oriented)
-    points, failure = list[FormPoint](), None
-    starts = [np.zeros(d) if near is None else near] if middle.length > 0 else []
-    if reached := bool(np.isfinite(met).any()):
-        starts.append(rays[int(np.argmin(met))] * met.min())
-    for start in starts:
-        try:
-            points.append(search(start))
-            break
-        except VarimechError as error:
-            failure = error
-    for _ in range(SEARCHES):
-        sooner = met < SOONER * to_planes(points, rays)
-        if not sooner.any():
-            break
-        k = int(np.argmin(np.where(sooner, met, np.inf)))
-        try:
-            points.append(search(met[k] * rays[k]))
-        except VarimechError as error:
-            failure = error
-        met[rays @ rays[k] > np.cos(np.pi / 6)] = np.inf
-    if not points and reached:
-        assert failure is not None
-        raise failure
-    return DesignPoints(_distinct(points, failing > 0), failing > 0)
-
-
-def _distinct(points: Sequence[FormPoint], leave: bool) -> tuple[FormPoint, ...]:
-    """Without those that are the same, or much less likely to be passed than the nearest."""
-    toward = -1.0 if leave else 1.0
-    points = sorted(points, key=lambda p: toward * p.beta)
-    kept: list[FormPoint] = []
-    for p in points:
-        apart = all(np.linalg.norm(p.at.u - other.at.u) > APART for other in kept)
-        if apart and _tail(toward * p.beta) >= NEGLIGIBLE * _tail(toward * points[0].beta):
-            kept.append(p)
-    return tuple(kept)
-
-
-def _tail(β: float) -> float:
-    from scipy.special import ndtr
-
-    return float(ndtr(-β))

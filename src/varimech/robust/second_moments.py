@@ -25,10 +25,10 @@ import numpy as np
 from ..core.errors import ModelError
 from ..core.messages import Message
 from ..uncertainty.expansion import ROUNDING, check_second
+from .expansion_errors import expansion_errors
 from .first_moments import (
     errors_of,
     excesses,
-    neighbour_errors,
     normal_statistics,
     third_moments,
 )
@@ -75,7 +75,7 @@ class SecondMoments:
         found = normal_statistics(task, m)
         if not errors:
             return found
-        wrong = neighbour_errors(task, m.point, m.values, m.g, m.hessians)
+        wrong = expansion_errors(task, m.point, m, m.values, m.g, m.hessians)
         return {
             n: Values(v.values, v.derivatives, errors_of(task, n, m, wrong, m.third, m.fourth))
             for n, v in found.items()

@@ -6,6 +6,9 @@ runs only, and an interval that contains each true statistic with a given probab
     worst               likewise, of x + k (x − x̄)²/(2 s)
     quantile            order statistics whose ranks enclose a binomial number
     probability         Clopper and Pearson's interval of a binomial number
+
+Runs that fail are unknown values: intervals of quantiles and probabilities count them on either side.
+Of means and deviations, which have no bounds then, they are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from ..core.progress import progress_bar
 from ..results.labels import with_units
 from ..results.result import Description, Result, Variable
 from ..sensitivity.comparison import Constraint
+from ..uncertainty.sampled import clopper_pearson
 from ..uncertainty.sampling import stream
 from .method import StatisticsTask
 from .sampled_statistics import ROUND
@@ -92,7 +96,9 @@ class Verification(Result):
     checked: tuple[Checked, ...]
     samples: int
     failed: int
-    """Runs that failed, which are left out."""
+    """Runs that failed: on either side in intervals of probabilities and quantiles, and left out of
+    those of means and deviations.
+    """
     seed: int
 
     _dims = ("statistic",)
@@ -182,27 +188,30 @@ def verified(
         reason = f"; the first one: {failures[0]}" if failures else ""
         raise VarimechError(f"{(~good).sum()} of {count} runs to verify the design failed{reason}")
     checked = [
-        _checked(task, name, s, claimed[name], bounds.get(name), ψ[good])
+        _checked(task, name, s, claimed[name], bounds.get(name), ψ[good], int((~good).sum()))
         for name, s in task.statistics.items()
     ]
     return Verification(label, tuple(checked), count, int((~good).sum()), seed)
 
 
-def interval(statistic: Statistic, ψ: np.ndarray) -> tuple[float, float, float]:
-    """Estimate, and its interval, of samples (sample, function)."""
+def interval(statistic: Statistic, ψ: np.ndarray, failed: int = 0) -> tuple[float, float, float]:
+    """Estimate, and its interval, of samples (sample, function), besides which others failed."""
     from scipy.special import stdtrit
-    from scipy.stats import binom, binomtest
+    from scipy.stats import binom
 
     n, x = len(ψ), ψ[:, 0]
     if isinstance(statistic, Probability):
         inside = np.ones(n, dtype=bool)
         for column, limit in zip(ψ.T, statistic.limits, strict=True):
             inside &= (column >= limit.lower) & (column <= limit.upper)
-        test = binomtest(int(inside.sum()), n).proportion_ci(LEVEL, "exact")
-        return float(inside.mean()), float(test.low), float(test.high)
+        count, every = int(inside.sum()), n + failed
+        lower, _ = clopper_pearson(count, every, LEVEL)
+        _, upper = clopper_pearson(count + failed, every, LEVEL)
+        return float(inside.mean()), lower, upper
     if isinstance(statistic, Quantile):
         ends = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
-        low, high = (int(binom.ppf(side, n, statistic.p)) for side in ends)
+        low, high = (int(binom.ppf(side, n + failed, statistic.p)) for side in ends)
+        low -= failed  # all of them below, or all of them above
         ordered = np.sort(x)
         upper = float(ordered[high]) if high < n else math.inf
         lower = float(ordered[low - 1]) if low >= 1 else -math.inf
@@ -240,15 +249,16 @@ def _checked(
     claimed: np.ndarray,
     bound: Constraint | None,
     ψ: np.ndarray,
+    failed: int,
 ) -> Checked:
     """Over time, the instant at which the value of the method is nearest to its bound."""
     columns = task.columns(statistic)
     if not statistic.over_time:
-        found = interval(statistic, ψ[:, [int(c[0]) for c in columns]])
+        found = interval(statistic, ψ[:, [int(c[0]) for c in columns]], failed)
         return Checked(name, statistic, float(claimed[0]), *found, bound)
     nearness = (
         claimed if bound is None else -np.minimum(claimed - bound.lower, bound.upper - claimed)
     )
     k = int(np.argmax(nearness))
-    found = interval(statistic, ψ[:, columns[0][k : k + 1]])
+    found = interval(statistic, ψ[:, columns[0][k : k + 1]], failed)
     return Checked(name, statistic, float(claimed[k]), *found, bound, float(task.runs.time[k]))

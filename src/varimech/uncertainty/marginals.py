@@ -13,6 +13,13 @@ import numpy as np
 from ..core.errors import Label, ModelError
 from ..model.parameter import Parameter, Tolerance
 
+FAR = 8.0
+"""Standard deviations beyond which a probability (6e-16) is rounding."""
+FARTHEST = 16.0
+"""Standard deviations beyond which values no longer change: probabilities there are below 1e-57, and
+those below 1e-90, which rules for covariances ask for, raise warnings in SciPy.
+"""
+
 
 @dataclass(frozen=True)
 class Normal:
@@ -65,12 +72,17 @@ class Other:
 
     def from_normal(self, z: np.ndarray) -> np.ndarray:
         """Values for those of a standard normal variable: each tail by its own probability, because
-        1 − p would lose it to rounding.
+        1 − p would lose it to rounding. Where quantiles far out do not converge (of some beta
+        distributions in SciPy, from 9 standard deviations), the bounds of the distribution.
         """
         from scipy.special import ndtr
 
-        tail = ndtr(-np.abs(z))
-        return np.where(z < 0, self.distribution.ppf(tail), self.distribution.isf(tail))
+        tail = ndtr(-np.minimum(np.abs(z), FARTHEST))
+        values = np.where(z < 0, self.distribution.ppf(tail), self.distribution.isf(tail))
+        if (lost := np.isnan(values) & (np.abs(z) > FAR)).any():
+            lowest, highest = (float(self.from_uniform(np.array(p))) for p in (0.0, 1.0))
+            values = np.where(lost, np.where(z < 0, lowest, highest), values)
+        return np.asarray(values)
 
     def slope(self, z: np.ndarray) -> np.ndarray:
         """Derivative of `from_normal`: φ(z) over the density of the distribution at the value."""

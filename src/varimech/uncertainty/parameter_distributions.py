@@ -276,6 +276,14 @@ def _covariance(a: Marginal, b: Marginal, r: float) -> float:
     z, w = np.polynomial.hermite_e.hermegauss(NODES)
     w = w / w.sum()
     both = r * z[:, None] + np.sqrt(1 - r**2) * z
-    return float(
+    value = float(
         np.einsum("i,j,i,ij->", w, w, a.from_normal(z) - a.mean, b.from_normal(both) - b.mean)
     )
+    if not math.isfinite(value):
+        problem = (
+            f"of {a.description} with {b.description} yields no covariance: quantiles far out in their"
+            " tails are not finite"
+        )
+        remedy = "truncate the distributions"
+        raise ModelError(problem, field="correlation", remedy=remedy)
+    return value

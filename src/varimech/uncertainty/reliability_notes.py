@@ -46,6 +46,11 @@ def _of_points(found: FirstOrder, checked: bool) -> list[str]:
             f"the limit bends around the origin at {at}, so others are nearer or as near: believe"
             " samples only"
         )
+    elif first == 0:
+        notes.append(
+            f"the design point is {min(p.beta for p in points):.3g} standard deviations away: its"
+            " probability is smaller than any number here"
+        )
     elif not 1 / FACTOR < second / first < FACTOR and math.isfinite(second):
         notes.append(
             f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is"
