@@ -26,7 +26,7 @@ LONGEST = 60
 
 HEAD = """# Licences of dependencies
 
-Varimech itself is under the [MIT licence](citing.md). It contains no code of other projects; pip installs the packages below, each under its own licence. `python tools/write_licences.py` writes this page from the metadata of the installed packages. Check the licences again before you redistribute the packages.
+Varimech itself is under the [MIT licence](citing.md). It contains no code from other projects. pip installs the packages below, each of which has its own licence. `python tools/write_licences.py` writes this page from the metadata of the installed packages. Check the licences again before you redistribute the packages.
 """
 
 
