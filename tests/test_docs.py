@@ -239,6 +239,11 @@ def test_joints_have_as_many_equations_as_documented(kind: type[Joint]) -> None:
         r"(plane|space), (?:the joint|it) adds (\d) equations? and leaves (\d|no) degrees? of freedom",
         text,
     )
+    for left, plane, space in re.findall(
+        r"leaves (\d|no) degrees? of freedom\. It adds (\d) equations in the plane and (\d) in space",
+        text,
+    ):
+        listed += [("plane", plane, left), ("space", space, left)]
     results = {
         int(space == "space") + 2: (int(rows), int(left.replace("no", "0")))
         for space, rows, left in listed

@@ -21,11 +21,12 @@ class Bar(BodyElement[RigidBody]):
     length = fields.Scalar("Length of the bar.", unit="m", rule="positive")
     mass = fields.Mass()
     com = fields.OptionalScalar(
-        "Distance of the centre of mass from `start`; half the length if not given.", unit="m"
+        "Distance of the centre of mass from `start`. If not given, it is half the length.",
+        unit="m",
     )
     inertia = fields.Inertia(
-        "Inertia about the centre of mass; that of a uniform bar if not given (m L²/12 in the plane,"
-        " a solid cylinder in space).",
+        "Inertia about the centre of mass. If not given, it is the inertia of a uniform bar (m L²/12 in"
+        " the plane, a solid cylinder in space).",
         default=None,
     )
     radius = fields.Scalar(

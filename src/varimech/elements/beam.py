@@ -31,9 +31,9 @@ class BeamElement(BodyElement[Beam]):
     from_ = fields.NewPoint("Name of the point at the first end.")
     to = fields.NewPoint("Name of the point at the other end.")
     segments = fields.Whole(
-        "Number of equal segments, 1 or more. Deflections of pinned beams and cantilevers are"
-        " accurate to 2.3 % with 8 segments and to 0.2 % with 32; those of beams clamped at both"
-        " ends, to 9 % and 0.6 %. The angle between adjacent segments must not exceed 90°."
+        "Number of equal segments, 1 or more. With 8 segments, deflections are accurate to 2.3 % for"
+        " pinned beams and cantilevers, and to 9 % for beams clamped at both ends; with 32 segments,"
+        " to 0.2 % and 0.6 %. The angle between adjacent segments must not exceed 90°."
     )
     E = fields.Scalar("Young's modulus.", unit="Pa", rule="positive")
     area = fields.OptionalScalar("Area of the cross-section.", unit="m²", rule="positive")
@@ -55,17 +55,17 @@ class BeamElement(BodyElement[Beam]):
     mass = fields.OptionalScalar("Mass of the whole beam.", unit="kg", rule="positive")
     length = fields.Raw("Initial length of the straight beam.", file_type="Number", unit="m")
     natural_length = fields.OptionalScalar(
-        "Length of the unstressed beam; the initial length if not given. Use a separate parameter"
-        " for each of the two lengths to separate the effect of the geometry (`length`) from that"
-        " of the unstressed length (`natural_length`).",
+        "Length of the unstressed beam. If not given, it is the initial length. To separate the effect"
+        " of the geometry from the effect of the unstressed length, use one parameter for `length` and"
+        " another for `natural_length`.",
         unit="m",
         rule="positive",
     )
     shape = fields.Raw(
-        "Shape of a curved beam, instead of `length`: either a function from s in [0, 1] to a"
-        ' position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1 -'
+        "Shape of a curved beam, instead of `length`: either a function that returns the position for"
+        ' s from 0 to 1, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s", "0.1*s*(1 -'
         ' s)"), or one position for each node (m, in the frame of the beam). The unstressed beam'
-        " has the same shape, scaled if natural_length is given.",
+        " has the same shape, scaled if `natural_length` is given.",
         file_type="Shape",
     )
     material = fields.Choice(
@@ -79,9 +79,9 @@ class BeamElement(BodyElement[Beam]):
         default="consistent",
     )
     damping = fields.Raw(
-        "Rayleigh damping (γ, β): the force −γ M v on all masses (γ in 1/s), and β (in s) times the"
-        " stiffness times the rates of stretching and bending, including those at clamps. Small"
-        " vibrations of angular frequency ω have a damping ratio of γ/(2ω) + βω/2.",
+        "Rayleigh damping (γ in 1/s, β in s). The force −γ M v acts on all masses. The damping"
+        " of stretching and bending, also at clamps, is β times the stiffness times the rate of"
+        " deformation. Small vibrations of angular frequency ω have a damping ratio of γ/(2ω) + βω/2.",
         file_type="Two",
         default=(0.0, 0.0),
     )

@@ -42,21 +42,20 @@ class Belt(Force):
         "Whether the strands cross, so that the pulleys turn in opposite directions."
     )
     phase = fields.Scalar(
-        "Angle of the second pulley when that of the first is zero.", unit="rad", default=0.0
+        "Angle of the second pulley when the angle of the first is zero.", unit="rad", default=0.0
     )
     stiffness = fields.OptionalScalar(
-        "Stiffness of each strand: force per elongation. Without it, the belt is rigid.",
+        "Stiffness of each strand: force per elongation. Without a stiffness, the belt is rigid.",
         unit="N/m",
         rule="positive",
     )
     damping = fields.OptionalScalar(
-        "Damping of each strand: force per rate of elongation. It needs a stiffness.",
+        "Damping of each strand: force per rate of elongation. Requires a stiffness.",
         unit="N·s/m",
         rule="non-negative",
     )
     tension = fields.OptionalScalar(
-        "Pretension, the tension of both strands at zero elongation; 0 if not given. It needs a"
-        " stiffness.",
+        "Pretension: tension of both strands at zero elongation; 0 if not given. Requires a stiffness.",
         unit="N",
         rule="non-negative",
     )

@@ -18,11 +18,11 @@ class RigidBodyElement(BodyElement[RigidBody]):
     mass = fields.Mass()
     inertia = fields.Inertia(
         "Inertia about the centre of mass: a number (planar); three principal values or a 3×3"
-        " matrix in body axes (spatial). Required with a mass.",
+        " matrix in body axes (spatial). A body with a mass needs it.",
         default=None,
     )
     com = fields.Vector(
-        "Centre of mass in the body's frame, which is also the point 'com'; the origin if not given.",
+        "Centre of mass in the body's frame; the origin if not given. It is also the point 'com'.",
         unit="m",
         default=None,
     )

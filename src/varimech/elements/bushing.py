@@ -66,11 +66,13 @@ class Bushing(Force):
         " the plane, a matrix in space; aligned if not given."
     )
     preload = fields.Vector(
-        "Force on the second body at this offset, along the axes of the first body.",
+        "Force on the second body at the given offset, along the axes of the first body.",
         unit="N",
         default=None,
     )
-    preload_torque = fields.Turning("Torque on the second body at this orientation.", unit="N·m")
+    preload_torque = fields.Turning(
+        "Torque on the second body at the given orientation.", unit="N·m"
+    )
 
     def check_given(self, model: ModelData) -> None:
         if all(self.given[name] is None for name in NEEDED):

@@ -55,9 +55,9 @@ class Cam(ClosureElement):
         "Point of the follower: its edge, the centre of its roller, or a point on its face."
     )
     profile = fields.Raw(
-        "Distance from the cam's point (m), as a Python function or a string in the angle u in the"
-        " cam's frame; or points of the profile relative to the cam's point, interpolated by a"
-        " closed spline.",
+        "Either the distance from the cam's point (m) as a function of the angle u in the cam's frame"
+        " (a Python function or a string), or points of the profile relative to the cam's point,"
+        " which a closed spline interpolates.",
         file_type="Rotation",
         default=fields.REQUIRED,
     )

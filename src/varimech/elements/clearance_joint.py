@@ -39,7 +39,7 @@ class ClearanceJoint(ContactElement):
         "Radial clearance, or the clearance on either side of a block.", unit="m", rule="positive"
     )
     axis = fields.OptionalDirection(
-        "Direction of the slot in the first body's frame; none for a bore.", of="first"
+        "Direction of the slot in the first body's frame; omit it for a bore or socket.", of="first"
     )
     pin_radius = fields.Scalar(
         "Radius of the pin, at which friction acts.", unit="m", rule="non-negative", default=0.0

@@ -43,14 +43,14 @@ EVERY = 4
 method and already gives 361² pairs.
 """
 CURVE = (
-    "The {0} curve, relative to the {0} point: points (m), interpolated by a cubic spline; or the"
-    " components as functions of the parameter u, in Python or as strings."
+    "The {0} curve, relative to the {0} point: either points (m), which a cubic spline interpolates,"
+    " or the components as functions of the parameter u, in Python or as strings."
 )
 CLOSED = "Whether the {} curve is closed."
-INTERVAL = "First and last parameter of the {} curve, if it is given by expressions."
+INTERVAL = "First and last parameter of the {} curve, if it is defined by expressions."
 SIDE = (
     'Side of the curve on which the {} body lies: "inside" or "outside" for a closed curve, "left" or'
-    ' "right" for an open curve, seen along increasing u.'
+    ' "right" for an open curve, as seen in the direction of increasing u.'
 )
 
 

@@ -29,7 +29,7 @@ class DCMotor(Force):
     kind = "dc-motor"
     joint = fields.Angle("Joint, or planar body, that the motor drives.")
     voltage = SignalFunction(
-        "Voltage U: a number, a function of the state, or a string with an expression of t and the state.",
+        "Voltage U: a number, a function of the state, or a string with an expression in t and the state.",
         size="scalar",
         unit="V",
     )
@@ -38,12 +38,12 @@ class DCMotor(Force):
         "Motor constant k: torque per current, and voltage per speed.", unit="N·m/A"
     )
     inductance = fields.Scalar(
-        "Inductance L; with the number 0, the current is not a state.",
+        "Inductance L. If it is the number 0, the current is not a state.",
         unit="H",
         rule="non-negative",
         default=0.0,
     )
-    initial = fields.Scalar("Initial current; it needs an inductance.", unit="A", default=0.0)
+    initial = fields.Scalar("Initial current. Requires an inductance.", unit="A", default=0.0)
     size = fields.Scalar(
         "Typical current, for the error control.", unit="A", rule="positive", default=1.0
     )

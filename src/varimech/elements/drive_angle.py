@@ -14,7 +14,7 @@ class DriveAngle(Driver):
 
     kind = "drive angle"
     turn = fields.Angle("Rotating joint, or planar body.")
-    motion = fields.Motion("Prescribed angle: a function or expression of t.", unit="rad")
+    motion = fields.Motion("Prescribed angle: a function of t, or an expression in t.", unit="rad")
 
     @property
     def output(self) -> Turn:

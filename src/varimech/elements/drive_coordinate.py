@@ -13,7 +13,9 @@ class DriveCoordinate(Driver):
     kind = "drive coordinate"
     point = fields.Point("Point whose position is driven.")
     direction = fields.Direction("Direction, in global components.", positional=True)
-    motion = fields.Motion("Prescribed component: a function or expression of t.", unit="m")
+    motion = fields.Motion(
+        "Prescribed component: a function of t, or an expression in t.", unit="m"
+    )
 
     @property
     def output(self) -> Coordinate:

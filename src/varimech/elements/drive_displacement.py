@@ -12,7 +12,9 @@ class DriveDisplacement(Driver):
 
     kind = "drive displacement"
     joint = fields.Displacement("Sliding joint.")
-    motion = fields.Motion("Prescribed displacement: a function or expression of t.", unit="m")
+    motion = fields.Motion(
+        "Prescribed displacement: a function of t, or an expression in t.", unit="m"
+    )
 
     @property
     def output(self) -> Slide:

@@ -15,7 +15,9 @@ class DriveDistance(Driver):
     first = fields.Point("One point.")
     second = fields.Point("The other point.")
     motion = fields.Motion(
-        "Prescribed distance, positive: a function or expression of t.", unit="m", rule="positive"
+        "Prescribed distance, positive: a function of t, or an expression in t.",
+        unit="m",
+        rule="positive",
     )
 
     @property

@@ -34,7 +34,7 @@ class DrivePose(Force):
     kind = "drive pose"
     is_driver = True
     point = fields.Point(
-        "Point whose position is prescribed, on the body whose orientation is prescribed."
+        "Point whose position is prescribed. The orientation of its body is prescribed, too."
     )
     position = fields.StateFunction(
         "Position of the point in global components: a function of s.time, or strings in t.",

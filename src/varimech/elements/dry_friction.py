@@ -46,7 +46,7 @@ class DryFriction(Force):
         units=EFFORTS,
     )
     static = fields.OptionalScalar(
-        "Largest friction force or torque during sticking; that of sliding if not given.",
+        "Largest friction force or torque during sticking; equal to `sliding` if not given.",
         rule="non-negative",
         units=EFFORTS,
     )

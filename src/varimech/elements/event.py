@@ -50,7 +50,7 @@ class Event(Force):
     kind = "event"
     file_section = "events"
     when = fields.StateFunction(
-        "Function that vanishes at the event: a function of the state, or a string with an expression of t and"
+        "Function that vanishes at the event: a function of the state, or a string with an expression in t and"
         " the state. It may depend on reactions.",
         size="scalar",
         positional=True,
@@ -62,9 +62,9 @@ class Event(Force):
         default="both",
     )
     do = fields.Raw(
-        'Action: "stop", or a dictionary of new values by the names of modes, of states of elements,'
-        " or of joints and planar bodies, whose speeds are set. Values are numbers, expressions or"
-        " functions of the state. If not given, only the time is recorded.",
+        'Action: "stop", or a dictionary of new values. Its keys are names of modes, of states of'
+        " elements, or of joints and planar bodies, whose speeds are set. Its values are numbers,"
+        " expressions or functions of the state. Without an action, only the time is recorded.",
         file_type="Actions",
     )
 

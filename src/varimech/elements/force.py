@@ -25,7 +25,7 @@ class PointForce(Force):
     kind = "force"
     point = fields.Point("Point of application.")
     value = fields.StateFunction(
-        "Components: numbers, a function of the state, or strings with expressions of t and the state.",
+        "Components: numbers, a function of the state, or strings with expressions in t and the state.",
         size="vector",
         unit="N",
         positional=True,

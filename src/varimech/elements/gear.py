@@ -29,7 +29,7 @@ class Gear(Transmission):
 
     Example: `m.gear("mesh", "A", "B", teeth=(20, 40))`. Instead of numbers of teeth, give pitch radii
     or a signed ratio. If the common carrier of both joints rotates, the pair is part of a planetary
-    gear.
+    gear set.
     """
 
     kind = "gear"
@@ -52,11 +52,11 @@ class Gear(Transmission):
         default=EXTERNAL,
     )
     phase = fields.Scalar(
-        "Angle of the second gear when that of the first is zero.", unit="rad", default=0.0
+        "Angle of the second gear when the angle of the first is zero.", unit="rad", default=0.0
     )
     stiffness = fields.OptionalScalar(
         "Stiffness of a compliant mesh: torque on the second gear per angle of that gear. Without"
-        " it, the mesh is rigid.",
+        " a stiffness, the mesh is rigid.",
         unit="N·m/rad",
         rule="positive",
     )
@@ -66,7 +66,7 @@ class Gear(Transmission):
         rule="non-negative",
     )
     backlash = fields.OptionalScalar(
-        "Backlash: angle by which the second gear can turn freely. It needs a stiffness.",
+        "Backlash: angle by which the second gear can turn freely. Requires a stiffness.",
         unit="rad",
         rule="non-negative",
     )

@@ -91,9 +91,10 @@ class ElementMethods:
             end: Name of the point at the other end, x = length.
             length: Length of the bar (m).
             mass: Mass; it may be omitted or zero if only kinematics is computed (kg).
-            com: Distance of the centre of mass from `start`; half the length if not given (m).
-            inertia: Inertia about the centre of mass; that of a uniform bar if not given (m L²/12
-                in the plane, a solid cylinder in space) (kg·m²).
+            com: Distance of the centre of mass from `start`. If not given, it is half the length
+                (m).
+            inertia: Inertia about the centre of mass. If not given, it is the inertia of a uniform
+                bar (m L²/12 in the plane, a solid cylinder in space) (kg·m²).
             radius: Radius of the solid cylinder (spatial bars only) (m).
             points: Further named points (m).
             floating: True for a bar that no chain of joints connects to the ground.
@@ -134,10 +135,10 @@ class ElementMethods:
             name: its name.
             from_: Name of the point at the first end.
             to: Name of the point at the other end.
-            segments: Number of equal segments, 1 or more. Deflections of pinned beams and
-                cantilevers are accurate to 2.3 % with 8 segments and to 0.2 % with 32; those of
-                beams clamped at both ends, to 9 % and 0.6 %. The angle between adjacent segments
-                must not exceed 90°.
+            segments: Number of equal segments, 1 or more. With 8 segments, deflections are accurate
+                to 2.3 % for pinned beams and cantilevers, and to 9 % for beams clamped at both
+                ends; with 32 segments, to 0.2 % and 0.6 %. The angle between adjacent segments must
+                not exceed 90°.
             E: Young's modulus (Pa).
             area: Area of the cross-section (m²).
             inertia: Second moment of area for bending; in space, it is the same in all directions
@@ -148,19 +149,20 @@ class ElementMethods:
                 (kg/m³).
             mass: Mass of the whole beam (kg).
             length: Initial length of the straight beam (m).
-            natural_length: Length of the unstressed beam; the initial length if not given. Use a
-                separate parameter for each of the two lengths to separate the effect of the
-                geometry (`length`) from that of the unstressed length (`natural_length`) (m).
-            shape: Shape of a curved beam, instead of `length`: either a function from s in [0, 1]
-                to a position, such as `lambda s: (s, 0.1 * s * (1 - s))` or the strings ("s",
-                "0.1*s*(1 - s)"), or one position for each node (m, in the frame of the beam). The
-                unstressed beam has the same shape, scaled if natural_length is given.
+            natural_length: Length of the unstressed beam. If not given, it is the initial length.
+                To separate the effect of the geometry from the effect of the unstressed length, use
+                one parameter for `length` and another for `natural_length` (m).
+            shape: Shape of a curved beam, instead of `length`: either a function that returns the
+                position for s from 0 to 1, such as `lambda s: (s, 0.1 * s * (1 - s))` or the
+                strings ("s", "0.1*s*(1 - s)"), or one position for each node (m, in the frame of
+                the beam). The unstressed beam has the same shape, scaled if `natural_length` is
+                given.
             material: Stretching law: "logarithmic" or "linear" in the stretch.
             masses: Mass model: "consistent" (exact for rigid motions) or "lumped" at the nodes.
-            damping: Rayleigh damping (γ, β): the force −γ M v on all masses (γ in 1/s), and β (in
-                s) times the stiffness times the rates of stretching and bending, including those at
-                clamps. Small vibrations of angular frequency ω have a damping ratio of γ/(2ω) +
-                βω/2.
+            damping: Rayleigh damping (γ in 1/s, β in s). The force −γ M v acts on all masses. The
+                damping of stretching and bending, also at clamps, is β times the stiffness times
+                the rate of deformation. Small vibrations of angular frequency ω have a damping
+                ratio of γ/(2ω) + βω/2.
             floating: True for a beam that no chain of joints connects to the ground.
         """
 
@@ -182,9 +184,9 @@ class ElementMethods:
             name: its name.
             mass: Mass; it may be omitted or zero if only kinematics is computed (kg).
             inertia: Inertia about the centre of mass: a number (planar); three principal values or
-                a 3×3 matrix in body axes (spatial). Required with a mass (kg·m²).
-            com: Centre of mass in the body's frame, which is also the point 'com'; the origin if
-                not given (m).
+                a 3×3 matrix in body axes (spatial). A body with a mass needs it (kg·m²).
+            com: Centre of mass in the body's frame; the origin if not given. It is also the point
+                'com' (m).
             points: Named points in the body's frame (m).
             floating: True for a body that no chain of joints connects to the ground.
             spine: Points that a line connects in drawings; all points if not given.
@@ -215,16 +217,16 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             friction_radius: Radius of the pin or ball, at which friction acts (m).
             axis: Direction of the axis in the first body's frame; in space only.
-            axis_on_second: The same direction in the second body's frame; the same components if
-                not given (the angle is then zero when the bodies are aligned).
+            axis_on_second: The same direction in the second body's frame. If not given, it has the
+                same components as `axis`; the angle is then zero when the bodies are aligned.
         """
 
     def prismatic(
@@ -240,16 +242,16 @@ class ElementMethods:
         axis: Vector,
         rotation: Any = None,
     ) -> Prismatic:
-        """A slider: the second point moves along a line of the first body, and the bodies do not rotate
-        relative to each other.
+        """A slider: the second point moves along a line fixed in the first body, and the bodies do not
+        rotate relative to each other.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
@@ -290,15 +292,15 @@ class ElementMethods:
         slip_velocity: Number = 0.001,
         axis: Vector,
     ) -> PointOnLine:
-        """The second point stays on the line through the first point.
+        """The second point stays on a line through the first point, fixed in the first body.
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
@@ -344,8 +346,8 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
@@ -373,15 +375,15 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
-            axis_on_second: The same direction in the second body's frame; the same components if
-                not given.
+            axis_on_second: The same direction in the second body's frame. If not given, it has the
+                same components as `axis`.
         """
 
     def universal(
@@ -406,8 +408,8 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
@@ -438,15 +440,15 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             normal: Normal of the plane in the first body's frame.
-            normal_on_second: The same direction in the second body's frame; the same components if
-                not given.
+            normal_on_second: The same direction in the second body's frame. If not given, it has
+                the same components as `normal`.
         """
 
     def point_on_plane(
@@ -461,15 +463,15 @@ class ElementMethods:
         slip_velocity: Number = 0.001,
         normal: Vector,
     ) -> PointOnPlane:
-        """The second point stays on the plane through the first point (space).
+        """The second point stays on a plane through the first point, fixed in the first body (space).
 
         Args:
             name: its name.
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient. The load is the joint force perpendicular to the
-                motion.
+            friction: Sliding friction coefficient. Friction is proportional to the joint force
+                perpendicular to the motion.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
@@ -500,15 +502,15 @@ class ElementMethods:
             first: Point of the first body. If both points are omitted, the joint connects the two
                 bodies that have a point with the joint's name.
             second: Point of the second body, on which the reaction acts.
-            friction: Sliding friction coefficient of the thread. The load consists of the radial
-                force and the normal force of the flank.
+            friction: Sliding friction coefficient of the thread. Friction is proportional to the
+                resultant of the radial force and the normal force on the flank.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic rate (m/s or rad/s) of a smooth friction law.
             axis: Direction of the line in the first body's frame.
-            axis_on_second: The same direction in the second body's frame; the same components if
-                not given.
+            axis_on_second: The same direction in the second body's frame. If not given, it has the
+                same components as `axis`.
             pitch: Advance of the second body per turn; negative for a left-hand thread (m).
             friction_radius: Radius of the thread, at which friction acts (m).
         """
@@ -578,7 +580,7 @@ class ElementMethods:
     ) -> TorsionalSpring:
         """A torsional spring, optionally with a damper, on the angle of a joint or of a planar body.
 
-        The angle counts turns, so the spring can be wound by any number of them.
+        The angle includes full turns, so the spring can be wound up by any number of turns.
 
         Args:
             name: its name.
@@ -610,7 +612,7 @@ class ElementMethods:
         Args:
             name: its name.
             point: Point of application.
-            value: Components: numbers, a function of the state, or strings with expressions of t
+            value: Components: numbers, a function of the state, or strings with expressions in t
                 and the state (N).
             frame: Axes of the components: "global", or "body" for the axes of the body.
         """
@@ -633,7 +635,7 @@ class ElementMethods:
             name: its name.
             body: Body, or point of a beam, on which the torque acts.
             value: Torque: a number (plane) or components (space), a function of the state, or
-                strings with expressions of t and the state (N·m).
+                strings with expressions in t and the state (N·m).
             against: Body on which the opposite torque acts, as for a motor between two bodies.
             frame: Axes of the components: "global", or "body" for the axes of the body (space).
         """
@@ -671,8 +673,9 @@ class ElementMethods:
                 of the first body (m).
             rotation: Orientation of the second body relative to the first at zero elastic torque:
                 an angle in the plane, a matrix in space; aligned if not given.
-            preload: Force on the second body at this offset, along the axes of the first body (N).
-            preload_torque: Torque on the second body at this orientation (N·m).
+            preload: Force on the second body at the given offset, along the axes of the first body
+                (N).
+            preload_torque: Torque on the second body at the given orientation (N·m).
         """
 
     def gear(
@@ -697,7 +700,7 @@ class ElementMethods:
 
         Example: `m.gear("mesh", "A", "B", teeth=(20, 40))`. Instead of numbers of teeth, give pitch radii
         or a signed ratio. If the common carrier of both joints rotates, the pair is part of a planetary
-        gear.
+        gear set.
 
         Args:
             name: its name.
@@ -709,17 +712,17 @@ class ElementMethods:
             mesh: Kind of mesh, if teeth or radii are given: "external" (parallel axes, opposite
                 directions), "internal" (the second gear is the ring; same direction) or "crossed"
                 (bevel and worm gears; both angles increase together).
-            phase: Angle of the second gear when that of the first is zero (rad).
+            phase: Angle of the second gear when the angle of the first is zero (rad).
             stiffness: Stiffness of a compliant mesh: torque on the second gear per angle of that
-                gear. Without it, the mesh is rigid (N·m/rad).
+                gear. Without a stiffness, the mesh is rigid (N·m/rad).
             damping: Damping of a compliant mesh: torque on the second gear per rate of the angle of
                 that gear (N·m·s/rad).
-            backlash: Backlash: angle by which the second gear can turn freely. It needs a stiffness
+            backlash: Backlash: angle by which the second gear can turn freely. Requires a stiffness
                 (rad).
             damping_depth: Angle beyond the backlash at which damping is fully effective; 1e-4 rad
                 if not given (rad).
-            efficiency: Efficiency, the ratio of output to input power, in (0, 1], whichever side
-                drives. It needs a stiffness.
+            efficiency: Efficiency: ratio of output power to input power, in (0, 1], whichever side
+                drives. Requires a stiffness.
             slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
                 if not given (rad/s).
         """
@@ -753,15 +756,15 @@ class ElementMethods:
             radius: Pitch radius of the pinion (m).
             reverse: Whether the displacement decreases when the angle increases.
             offset: Displacement when the angle is zero (m).
-            stiffness: Stiffness of a compliant mesh: force per displacement. Without it, the mesh
-                is rigid (N/m).
+            stiffness: Stiffness of a compliant mesh: force per displacement. Without a stiffness,
+                the mesh is rigid (N/m).
             damping: Damping of a compliant mesh: force per velocity (N·s/m).
-            backlash: Backlash: distance by which the rack can move freely. It needs a stiffness
+            backlash: Backlash: distance by which the rack can move freely. Requires a stiffness
                 (m).
             damping_depth: Distance beyond the backlash at which damping is fully effective; 1e-6 m
                 if not given (m).
-            efficiency: Efficiency, the ratio of output to input power, in (0, 1], whichever side
-                drives. It needs a stiffness.
+            efficiency: Efficiency: ratio of output power to input power, in (0, 1], whichever side
+                drives. Requires a stiffness.
             slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
                 if not given (rad/s).
         """
@@ -791,13 +794,13 @@ class ElementMethods:
             second: Second pulley: a rotating joint or planar body.
             radii: Pitch radii of both pulleys (m).
             crossed: Whether the strands cross, so that the pulleys turn in opposite directions.
-            phase: Angle of the second pulley when that of the first is zero (rad).
-            stiffness: Stiffness of each strand: force per elongation. Without it, the belt is rigid
-                (N/m).
-            damping: Damping of each strand: force per rate of elongation. It needs a stiffness
+            phase: Angle of the second pulley when the angle of the first is zero (rad).
+            stiffness: Stiffness of each strand: force per elongation. Without a stiffness, the belt
+                is rigid (N/m).
+            damping: Damping of each strand: force per rate of elongation. Requires a stiffness
                 (N·s/m).
-            tension: Pretension, the tension of both strands at zero elongation; 0 if not given. It
-                needs a stiffness (N).
+            tension: Pretension: tension of both strands at zero elongation; 0 if not given.
+                Requires a stiffness (N).
         """
 
     def constraint(self, name: str, equations: Any, *, unit: str = "m") -> Equation:
@@ -809,9 +812,9 @@ class ElementMethods:
         Args:
             name: its name.
             equations: Expression that must vanish: a function of the state, a string with an
-                expression of t and the state, or a list of these.
+                expression in t and the state, or a list of these.
             unit: Unit of the equations: "m" (forces in N), "rad" (torques in N·m) or "1" (J). For
-                velocity equations, it is the unit of the equations multiplied by s.
+                equations between velocities, give the unit of the equations multiplied by s.
         """
 
     def velocity_constraint(
@@ -826,9 +829,9 @@ class ElementMethods:
         Args:
             name: its name.
             equations: Expression that must vanish: a function of the state, a string with an
-                expression of t and the state, or a list of these.
+                expression in t and the state, or a list of these.
             unit: Unit of the equations: "m" (forces in N), "rad" (torques in N·m) or "1" (J). For
-                velocity equations, it is the unit of the equations multiplied by s.
+                equations between velocities, give the unit of the equations multiplied by s.
         """
 
     def rolling(
@@ -876,11 +879,12 @@ class ElementMethods:
             name: its name.
             point: Point that stays on the curve.
             body: Body to which the curve is fixed.
-            curve: The curve in the frame of the body: points (m), interpolated by a cubic spline;
-                or the components as functions of the parameter u, in Python or as strings.
+            curve: The curve in the frame of the body: either points (m), which a cubic spline
+                interpolates, or the components as functions of the parameter u, in Python or as
+                strings.
             closed: Whether the curve is closed.
-            interval: First and last parameter of a curve given by expressions. A spline needs none:
-                its parameter is the cumulative chord length (m).
+            interval: First and last parameter of a curve that is defined by expressions. A spline
+                needs no interval: its parameter is the cumulative chord length (m).
         """
 
     def cam(
@@ -916,15 +920,16 @@ class ElementMethods:
             name: its name.
             restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            stiffness: Stiffness K of compliant surfaces. Without a stiffness, the surfaces are
+                rigid (N/m).
             exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
                 nikravesh" and 1 for the other laws.
             damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
                 "kelvin-voigt".
             law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
                 nikravesh".
-            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
-                surfaces that overlap initially (m/s).
+            least_impact_speed: Lower bound of the impact speed in the law "lankarani-nikravesh",
+                also for surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
@@ -935,9 +940,9 @@ class ElementMethods:
             first: Point of the cam, the origin of the profile.
             second: Point of the follower: its edge, the centre of its roller, or a point on its
                 face.
-            profile: Distance from the cam's point (m), as a Python function or a string in the
-                angle u in the cam's frame; or points of the profile relative to the cam's point,
-                interpolated by a closed spline.
+            profile: Either the distance from the cam's point (m) as a function of the angle u in
+                the cam's frame (a Python function or a string), or points of the profile relative
+                to the cam's point, which a closed spline interpolates.
             profile_kind: Meaning of the profile function: "radius" is the distance to the profile
                 point at the angle u; "support" is the distance to the tangent line whose normal has
                 the angle u, which is the lift of a flat face.
@@ -983,15 +988,16 @@ class ElementMethods:
             name: its name.
             restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            stiffness: Stiffness K of compliant surfaces. Without a stiffness, the surfaces are
+                rigid (N/m).
             exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
                 nikravesh" and 1 for the other laws.
             damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
                 "kelvin-voigt".
             law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
                 nikravesh".
-            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
-                surfaces that overlap initially (m/s).
+            least_impact_speed: Lower bound of the impact speed in the law "lankarani-nikravesh",
+                also for surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
@@ -1001,22 +1007,24 @@ class ElementMethods:
                 (a contact, which can lift off).
             first: Point of the first body, the origin of its curve.
             second: Point of the second body, the origin of its curve.
-            first_curve: The first curve, relative to the first point: points (m), interpolated by a
-                cubic spline; or the components as functions of the parameter u, in Python or as
-                strings.
-            second_curve: The second curve, relative to the second point: points (m), interpolated
-                by a cubic spline; or the components as functions of the parameter u, in Python or
-                as strings.
+            first_curve: The first curve, relative to the first point: either points (m), which a
+                cubic spline interpolates, or the components as functions of the parameter u, in
+                Python or as strings.
+            second_curve: The second curve, relative to the second point: either points (m), which a
+                cubic spline interpolates, or the components as functions of the parameter u, in
+                Python or as strings.
             first_closed: Whether the first curve is closed.
             second_closed: Whether the second curve is closed.
-            first_interval: First and last parameter of the first curve, if it is given by
+            first_interval: First and last parameter of the first curve, if it is defined by
                 expressions.
-            second_interval: First and last parameter of the second curve, if it is given by
+            second_interval: First and last parameter of the second curve, if it is defined by
                 expressions.
             first_side: Side of the curve on which the first body lies: "inside" or "outside" for a
-                closed curve, "left" or "right" for an open curve, seen along increasing u.
+                closed curve, "left" or "right" for an open curve, as seen in the direction of
+                increasing u.
             second_side: Side of the curve on which the second body lies: "inside" or "outside" for
-                a closed curve, "left" or "right" for an open curve, seen along increasing u.
+                a closed curve, "left" or "right" for an open curve, as seen in the direction of
+                increasing u.
         """
 
     def stop(
@@ -1046,22 +1054,23 @@ class ElementMethods:
             name: its name.
             restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            stiffness: Stiffness K of compliant surfaces. Without a stiffness, the surfaces are
+                rigid (N/m).
             exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
                 nikravesh" and 1 for the other laws.
             damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
                 "kelvin-voigt".
             law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
                 nikravesh".
-            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
-                surfaces that overlap initially (m/s).
+            least_impact_speed: Lower bound of the impact speed in the law "lankarani-nikravesh",
+                also for surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
                 laws "tanh", "stribeck" and "brown-mcphee".
             slip_velocity: Characteristic velocity of a smooth friction law (m/s).
-            output: Limited output: a function of positions and time, or a string with an expression
-                of them.
+            output: Limited output: a function of positions and time, or a string with such an
+                expression.
             lower: Smallest value of the output.
             upper: Largest value of the output.
             slip: Slip velocity that friction opposes: a function linear in the velocities (m/s).
@@ -1105,15 +1114,16 @@ class ElementMethods:
             name: its name.
             restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            stiffness: Stiffness K of compliant surfaces. Without a stiffness, the surfaces are
+                rigid (N/m).
             exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
                 nikravesh" and 1 for the other laws.
             damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
                 "kelvin-voigt".
             law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
                 nikravesh".
-            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
-                surfaces that overlap initially (m/s).
+            least_impact_speed: Lower bound of the impact speed in the law "lankarani-nikravesh",
+                also for surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
@@ -1166,15 +1176,16 @@ class ElementMethods:
             name: its name.
             restitution: Coefficient of restitution, for rigid surfaces and for the law "lankarani-
                 nikravesh".
-            stiffness: Stiffness K of compliant surfaces. Without it, the surfaces are rigid (N/m).
+            stiffness: Stiffness K of compliant surfaces. Without a stiffness, the surfaces are
+                rigid (N/m).
             exponent: Exponent n of compliant surfaces. By default, it is 1.5 for "lankarani-
                 nikravesh" and 1 for the other laws.
             damping: Damping of compliant surfaces: D (s/m) for "hunt-crossley", C (N·s/m) for
                 "kelvin-voigt".
             law: Force law of compliant surfaces: "hunt-crossley", "kelvin-voigt" or "lankarani-
                 nikravesh".
-            least_impact_speed: Smallest impact speed in the law "lankarani-nikravesh", also for
-                surfaces that overlap initially (m/s).
+            least_impact_speed: Lower bound of the impact speed in the law "lankarani-nikravesh",
+                also for surfaces that overlap initially (m/s).
             friction: Sliding friction coefficient.
             static_friction: Static friction coefficient; the sliding coefficient if not given.
             friction_law: Friction law: "coulomb", with sticking and sliding, or one of the smooth
@@ -1183,7 +1194,7 @@ class ElementMethods:
             first: Centre of the bore, or a point on the centreline of the slot.
             second: Centre of the pin, ball or block.
             clearance: Radial clearance, or the clearance on either side of a block (m).
-            axis: Direction of the slot in the first body's frame; none for a bore.
+            axis: Direction of the slot in the first body's frame; omit it for a bore or socket.
             pin_radius: Radius of the pin, at which friction acts (m).
         """
 
@@ -1208,7 +1219,8 @@ class ElementMethods:
             name: its name.
             rate: Rate that friction opposes, linear in the velocities.
             sliding: Sliding friction: a force (N), or a torque (N·m) for an angular rate.
-            static: Largest friction force or torque during sticking; that of sliding if not given.
+            static: Largest friction force or torque during sticking; equal to `sliding` if not
+                given.
             law: Friction law: "coulomb", with sticking and sliding; one of the smooth laws "tanh",
                 "stribeck" and "brown-mcphee"; or "lugre".
             slip_velocity: Characteristic rate of the transition to sliding, for the smooth laws and
@@ -1239,8 +1251,8 @@ class ElementMethods:
         Args:
             name: its name.
             rate: Time derivative: a number, a function of the state, or a string with an expression
-                of t and the state. It may use this state, and states and signals that are defined
-                later.
+                in t and the state. It may use this state and any other states and signals, even if
+                they are defined later.
             initial: Initial value.
             unit: Unit of the state.
             size: Typical value, for the error control.
@@ -1254,8 +1266,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
         """
 
@@ -1276,8 +1288,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
@@ -1301,8 +1313,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
@@ -1328,8 +1340,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
@@ -1359,12 +1371,13 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Inputs u: a function of the state, a string with an expression of t and the
-                state, or a list of these. They may use signals and states that are defined later.
+            input: Inputs u: a function of the state, a string with an expression in t and the
+                state, or a list of these. They may use any signals and states, even if they are
+                defined later.
             unit: Unit of the output.
             A: State matrix A, as rows of numbers.
-            B: Input matrix B, a column for each input.
-            C: Output matrix C, a row for each output.
+            B: Input matrix B, with a column for each input.
+            C: Output matrix C, with a row for each output.
             D: Feedthrough matrix D; zero if not given.
             initial: Initial states; zero if not given.
             size: Typical value of the states, for the error control.
@@ -1393,8 +1406,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             kp: Proportional gain.
             ki: Integral gain (per second); the number 0 omits the integral.
@@ -1406,8 +1419,8 @@ class ElementMethods:
             tracking_time: Time constant of back-calculation while the output is limited; kp/ki if
                 not given (s).
             initial: Initial value of the integral, in the unit of the output.
-            initial_input: Input before the run starts, which is the initial state of the derivative
-                filter.
+            initial_input: Input before the start of the run. It is the initial state of the
+                derivative filter.
             size: Typical value of the output, for the error control.
         """
 
@@ -1427,8 +1440,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             rising: Largest rate of increase, per second.
             falling: Largest rate of decrease, per second, positive; the same as `rising` if not
@@ -1454,8 +1467,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             initial: Initial output, as if the output had been constant before the run.
             size: Typical value of the output, for the error control.
@@ -1471,8 +1484,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            input: Input: a number, a function of the state, or a string with an expression of t and
-                the state. It may use signals and states that are defined later.
+            input: Input: a number, a function of the state, or a string with an expression in t and
+                the state. It may use any signals and states, even if they are defined later.
             unit: Unit of the output.
             period: Sampling interval T (s).
             size: Typical value of the output, for the error control.
@@ -1497,12 +1510,12 @@ class ElementMethods:
         Args:
             name: its name.
             joint: Joint, or planar body, that the motor drives.
-            voltage: Voltage U: a number, a function of the state, or a string with an expression of
+            voltage: Voltage U: a number, a function of the state, or a string with an expression in
                 t and the state (V).
             resistance: Resistance R (ohm).
             constant: Motor constant k: torque per current, and voltage per speed (N·m/A).
-            inductance: Inductance L; with the number 0, the current is not a state (H).
-            initial: Initial current; it needs an inductance (A).
+            inductance: Inductance L. If it is the number 0, the current is not a state (H).
+            initial: Initial current. Requires an inductance (A).
             size: Typical current, for the error control (A).
         """
 
@@ -1528,15 +1541,15 @@ class ElementMethods:
             name: its name.
             joint: Rotating or sliding joint, or planar body, that the servo moves.
             target: Target value (rad or m): a number, a function of the state, or a string with an
-                expression of t and the state.
+                expression in t and the state.
             kp: Proportional gain: torque or force per error.
             ki: Integral gain; the number 0 omits the integral.
             kd: Derivative gain; the number 0 omits the derivative.
             limit: Largest torque (N·m) or force (N), in both directions; unlimited if not given.
             tracking_time: Time constant of back-calculation while the output is limited; kp/ki if
                 not given (s).
-            target_rate: Rate of the target. It is required if the target depends on velocities or
-                states; otherwise the exact derivative of the target is used.
+            target_rate: Rate of the target. Give it if the target depends on velocities or states;
+                otherwise, the exact derivative of the target is used.
         """
 
     def event(self, name: str, when: Any, *, direction: str = "both", do: Any = None) -> Event:
@@ -1550,11 +1563,12 @@ class ElementMethods:
         Args:
             name: its name.
             when: Function that vanishes at the event: a function of the state, or a string with an
-                expression of t and the state. It may depend on reactions.
+                expression in t and the state. It may depend on reactions.
             direction: Sign change that triggers the event: "rising", "falling" or "both".
-            do: Action: "stop", or a dictionary of new values by the names of modes, of states of
-                elements, or of joints and planar bodies, whose speeds are set. Values are numbers,
-                expressions or functions of the state. If not given, only the time is recorded.
+            do: Action: "stop", or a dictionary of new values. Its keys are names of modes, of
+                states of elements, or of joints and planar bodies, whose speeds are set. Its values
+                are numbers, expressions or functions of the state. Without an action, only the time
+                is recorded.
         """
 
     def drive_angle(self, name: str, turn: Joint | Body | str, motion: Any) -> DriveAngle:
@@ -1564,7 +1578,7 @@ class ElementMethods:
         Args:
             name: its name.
             turn: Rotating joint, or planar body.
-            motion: Prescribed angle: a function or expression of t (rad).
+            motion: Prescribed angle: a function of t, or an expression in t (rad).
         """
 
     def drive_displacement(self, name: str, joint: Joint | str, motion: Any) -> DriveDisplacement:
@@ -1573,7 +1587,7 @@ class ElementMethods:
         Args:
             name: its name.
             joint: Sliding joint.
-            motion: Prescribed displacement: a function or expression of t (m).
+            motion: Prescribed displacement: a function of t, or an expression in t (m).
         """
 
     def drive_distance(
@@ -1585,7 +1599,7 @@ class ElementMethods:
             name: its name.
             first: One point.
             second: The other point.
-            motion: Prescribed distance, positive: a function or expression of t (m).
+            motion: Prescribed distance, positive: a function of t, or an expression in t (m).
         """
 
     def drive_pose(self, name: str, point: PointLike, position: Any, orientation: Any) -> DrivePose:
@@ -1597,7 +1611,8 @@ class ElementMethods:
 
         Args:
             name: its name.
-            point: Point whose position is prescribed, on the body whose orientation is prescribed.
+            point: Point whose position is prescribed. The orientation of its body is prescribed,
+                too.
             position: Position of the point in global components: a function of s.time, or strings
                 in t (m).
             orientation: Orientation of the body: a function of s.time, or strings in t. In the
@@ -1614,5 +1629,5 @@ class ElementMethods:
             name: its name.
             point: Point whose position is driven.
             direction: Direction, in global components.
-            motion: Prescribed component: a function or expression of t (m).
+            motion: Prescribed component: a function of t, or an expression in t (m).
         """

@@ -46,7 +46,7 @@ class Pid(SignalElement):
         "Initial value of the integral, in the unit of the output.", default=0.0
     )
     initial_input = fields.Scalar(
-        "Input before the run starts, which is the initial state of the derivative filter.",
+        "Input before the start of the run. It is the initial state of the derivative filter.",
         default=0.0,
     )
     size = fields.Scalar(

@@ -37,15 +37,15 @@ class PointOnCurve(Force):
     point = fields.Point("Point that stays on the curve.")
     body = fields.CurveBody("Body to which the curve is fixed.")
     curve = fields.Raw(
-        "The curve in the frame of the body: points (m), interpolated by a cubic spline; or the"
-        " components as functions of the parameter u, in Python or as strings.",
+        "The curve in the frame of the body: either points (m), which a cubic spline interpolates, or"
+        " the components as functions of the parameter u, in Python or as strings.",
         file_type="Shape",
         default=fields.REQUIRED,
     )
     closed = fields.Flag("Whether the curve is closed.")
     interval = fields.Raw(
-        "First and last parameter of a curve given by expressions. A spline needs none: its"
-        " parameter is the cumulative chord length (m).",
+        "First and last parameter of a curve that is defined by expressions. A spline needs no interval:"
+        " its parameter is the cumulative chord length (m).",
         file_type="Two",
     )
 

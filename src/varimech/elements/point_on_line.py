@@ -11,7 +11,7 @@ from ..model.scalar_outputs import Slide
 
 
 class PointOnLine(FrictionJoint):
-    """The second point stays on the line through the first point."""
+    """The second point stays on a line through the first point, fixed in the first body."""
 
     kind = "point-on-line"
     symbol = "slider"

@@ -14,7 +14,7 @@ from .contact import velocity_at
 
 
 class PointOnPlane(FrictionJoint):
-    """The second point stays on the plane through the first point (space)."""
+    """The second point stays on a plane through the first point, fixed in the first body (space)."""
 
     kind = "point-on-plane"
     dimensions = (3,)

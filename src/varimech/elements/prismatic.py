@@ -9,8 +9,8 @@ from .point_on_line import PointOnLine
 
 
 class Prismatic(PointOnLine):
-    """A slider: the second point moves along a line of the first body, and the bodies do not rotate
-    relative to each other.
+    """A slider: the second point moves along a line fixed in the first body, and the bodies do not
+    rotate relative to each other.
     """
 
     kind = "prismatic"

@@ -34,7 +34,7 @@ class RackAndPinion(Transmission):
     reverse = fields.Flag("Whether the displacement decreases when the angle increases.")
     offset = fields.Scalar("Displacement when the angle is zero.", unit="m", default=0.0)
     stiffness = fields.OptionalScalar(
-        "Stiffness of a compliant mesh: force per displacement. Without it, the mesh is rigid.",
+        "Stiffness of a compliant mesh: force per displacement. Without a stiffness, the mesh is rigid.",
         unit="N/m",
         rule="positive",
     )
@@ -42,7 +42,7 @@ class RackAndPinion(Transmission):
         "Damping of a compliant mesh: force per velocity.", unit="N·s/m", rule="non-negative"
     )
     backlash = fields.OptionalScalar(
-        "Backlash: distance by which the rack can move freely. It needs a stiffness.",
+        "Backlash: distance by which the rack can move freely. Requires a stiffness.",
         unit="m",
         rule="non-negative",
     )

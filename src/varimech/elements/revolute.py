@@ -21,8 +21,8 @@ class Revolute(PinJoint):
         "Direction of the axis in the first body's frame; in space only.", of="first"
     )
     axis_on_second = fields.SpatialDirection(
-        "The same direction in the second body's frame; the same components if not given (the angle"
-        " is then zero when the bodies are aligned).",
+        "The same direction in the second body's frame. If not given, it has the same components as"
+        " `axis`; the angle is then zero when the bodies are aligned.",
         of="second",
         like="axis",
     )

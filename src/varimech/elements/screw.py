@@ -34,8 +34,8 @@ class Screw(Cylindrical):
 
     kind = "screw"
     friction = fields.Scalar(
-        "Sliding friction coefficient of the thread. The load consists of the radial force and the"
-        " normal force of the flank.",
+        "Sliding friction coefficient of the thread. Friction is proportional to the resultant of the"
+        " radial force and the normal force on the flank.",
         rule="non-negative",
         default=0.0,
     )

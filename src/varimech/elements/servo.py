@@ -46,7 +46,7 @@ class Servo(Force):
     kind = "servo"
     joint = Actuated("Rotating or sliding joint, or planar body, that the servo moves.")
     target = SignalFunction(
-        "Target value (rad or m): a number, a function of the state, or a string with an expression of t and"
+        "Target value (rad or m): a number, a function of the state, or a string with an expression in t and"
         " the state.",
         size="scalar",
         positional=True,
@@ -64,8 +64,8 @@ class Servo(Force):
         rule="positive",
     )
     target_rate = OptionalSignalFunction(
-        "Rate of the target. It is required if the target depends on velocities or states; otherwise"
-        " the exact derivative of the target is used."
+        "Rate of the target. Give it if the target depends on velocities or states; otherwise, the exact"
+        " derivative of the target is used."
     )
 
     def prepare(self, model: ModelData) -> None:

@@ -25,8 +25,8 @@ class StateElement(Force):
     kind = "state"
     file_section = "states"
     rate = SignalFunction(
-        "Time derivative: a number, a function of the state, or a string with an expression of t and the state."
-        " It may use this state, and states and signals that are defined later.",
+        "Time derivative: a number, a function of the state, or a string with an expression in t and the state."
+        " It may use this state and any other states and signals, even if they are defined later.",
         size="scalar",
     )
     initial = fields.Scalar("Initial value.", default=0.0)

@@ -29,14 +29,14 @@ class StateSpace(SignalElement):
 
     kind = "state space"
     input = SignalFunction(
-        "Inputs u: a function of the state, a string with an expression of t and the state, or a list of"
-        " these. They may use signals and states that are defined later.",
+        "Inputs u: a function of the state, a string with an expression in t and the state, or a list of"
+        " these. They may use any signals and states, even if they are defined later.",
         size="any",
         positional=True,
     )
     A = MatrixOf("State matrix A, as rows of numbers.", positional=True)
-    B = MatrixOf("Input matrix B, a column for each input.", positional=True)
-    C = MatrixOf("Output matrix C, a row for each output.", positional=True)
+    B = MatrixOf("Input matrix B, with a column for each input.", positional=True)
+    C = MatrixOf("Output matrix C, with a row for each output.", positional=True)
     D = MatrixOf("Feedthrough matrix D; zero if not given.", default=None, positional=True)
     initial = Coefficients(
         "Initial states; zero if not given.",

@@ -28,7 +28,7 @@ class Stop(ContactElement):
 
     kind = "stop"
     output = fields.StateFunction(
-        "Limited output: a function of positions and time, or a string with an expression of them.",
+        "Limited output: a function of positions and time, or a string with such an expression.",
         size="scalar",
         positional=True,
     )

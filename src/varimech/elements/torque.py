@@ -24,7 +24,7 @@ class Torque(Force):
     body = fields.Rotating("Body, or point of a beam, on which the torque acts.")
     value = fields.StateFunction(
         "Torque: a number (plane) or components (space), a function of the state, or strings with expressions"
-        " of t and the state.",
+        " in t and the state.",
         size="torque",
         unit="N·m",
         positional=True,

@@ -26,7 +26,7 @@ class OnAngle(SpringDamper):
 class TorsionalSpring(OnAngle):
     """A torsional spring, optionally with a damper, on the angle of a joint or of a planar body.
 
-    The angle counts turns, so the spring can be wound by any number of them.
+    The angle includes full turns, so the spring can be wound up by any number of turns.
     """
 
     kind = "torsional spring"

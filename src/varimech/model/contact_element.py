@@ -42,7 +42,7 @@ class ContactElement(Force):
         default=0.0,
     )
     stiffness = fields.OptionalScalar(
-        "Stiffness K of compliant surfaces. Without it, the surfaces are rigid.",
+        "Stiffness K of compliant surfaces. Without a stiffness, the surfaces are rigid.",
         unit="N/m",
         rule="positive",
         units=("N/m", "N·m/rad"),
@@ -64,8 +64,8 @@ class ContactElement(Force):
         default=compliance.LAWS[0],
     )
     least_impact_speed = fields.Scalar(
-        'Smallest impact speed in the law "lankarani-nikravesh", also for surfaces that overlap'
-        " initially.",
+        'Lower bound of the impact speed in the law "lankarani-nikravesh", also for surfaces that'
+        " overlap initially.",
         unit="m/s",
         rule="positive",
         default=1e-3,

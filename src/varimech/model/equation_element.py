@@ -21,14 +21,14 @@ class EquationElement(Force):
     """Equations that hold along every motion."""
 
     equations = fields.StateFunction(
-        "Expression that must vanish: a function of the state, a string with an expression of t and the"
+        "Expression that must vanish: a function of the state, a string with an expression in t and the"
         " state, or a list of these.",
         size="any",
         positional=True,
     )
     unit = fields.Choice(
-        'Unit of the equations: "m" (forces in N), "rad" (torques in N·m) or "1" (J). For velocity'
-        " equations, it is the unit of the equations multiplied by s.",
+        'Unit of the equations: "m" (forces in N), "rad" (torques in N·m) or "1" (J). For equations'
+        " between velocities, give the unit of the equations multiplied by s.",
         options=UNITS,
         default="m",
     )

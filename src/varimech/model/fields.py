@@ -279,7 +279,8 @@ class OnSecond(Direction):
 
     def __init__(self, like: str):
         description = (
-            "The same direction in the second body's frame; the same components if not given."
+            "The same direction in the second body's frame. If not given, it has the same components as"
+            f" `{like}`."
         )
         super().__init__(description, of="second", like=like)
 

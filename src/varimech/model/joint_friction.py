@@ -40,7 +40,8 @@ class FrictionJoint(Joint):
     """A joint with optional friction."""
 
     friction = fields.Scalar(
-        "Sliding friction coefficient. The load is the joint force perpendicular to the motion.",
+        "Sliding friction coefficient. Friction is proportional to the joint force perpendicular to the"
+        " motion.",
         rule="non-negative",
         default=0.0,
     )

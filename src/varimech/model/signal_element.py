@@ -31,8 +31,8 @@ class SignalElement(Force):
 
     file_section = "signals"
     input = SignalFunction(
-        "Input: a number, a function of the state, or a string with an expression of t and the state. It may"
-        " use signals and states that are defined later.",
+        "Input: a number, a function of the state, or a string with an expression in t and the state. It may"
+        " use any signals and states, even if they are defined later.",
         size="scalar",
         positional=True,
     )

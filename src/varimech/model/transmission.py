@@ -43,7 +43,7 @@ users round.
 def efficiency() -> fields.OptionalScalar:
     """Return the field of the efficiency η."""
     return fields.OptionalScalar(
-        "Efficiency, the ratio of output to input power, in (0, 1], whichever side drives. It needs a"
+        "Efficiency: ratio of output power to input power, in (0, 1], whichever side drives. Requires a"
         " stiffness.",
         rule="positive share",
     )
