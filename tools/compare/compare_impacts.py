@@ -12,9 +12,10 @@ from rich.console import Console
 PAGE = DOCS / "contacts.md"
 TITLE = "## Gradients over many impacts"
 TEXT = """\
-Within 35 ms, the benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases: the slider bounces until it stays in contact with its guide, then leaves the guide and bounces again. The table
-shows how long the gradient of {objectives} objectives with respect to the clearance, the restitution and the crank length takes in compiled code (the fastest of many calls).
-`python tools/compare/compare.py impacts` repeats only this section.
+The benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases within 35 ms: the slider bounces until it stays in contact with its guide, then
+leaves the guide and bounces again. The table shows how long compiled code takes to compute the gradient of {objectives} objectives with respect to the
+clearance, the restitution and the crank length (the fastest of many calls). `python tools/compare/compare.py impacts` repeats the measurements of
+this section only.
 """
 
 
