@@ -32,8 +32,8 @@ This page compares Varimech with Exudyn and MuJoCo for an impact problem and a d
 how accurately and how fast each program computes the final position and its gradient. `python tools/compare/compare.py contacts` repeats the
 measurements. They were made according to these rules:
 
-- **Time** is the wall-clock time of one motion, or of one gradient, on one core (the fastest of several repetitions). Building and compiling a model are not
-  included.
+- **Time** is the wall-clock time of one motion, or of one gradient, on one core (the fastest of several repetitions). The time to build and compile a
+  model is not included.
 - **Error** is the relative error with respect to the closed form. For a gradient, it is the largest relative error of its derivatives.
 - **Gradients** are exact derivatives in Varimech. Exudyn and MuJoCo use central differences with the best of five perturbations between 1e-5 and
   3e-2. Their time is the time of two motions per parameter, as if the best perturbation were known in advance. If a motion takes more than 80 ms,
@@ -51,8 +51,9 @@ MODELS = """\
 - **Exudyn, `ObjectContactCoordinate`**: the contact is a penalty force with a coefficient of restitution. Impact model 2 is used, which Exudyn's
   documentation of sphere contact describes as much more accurate than the other models. The trapezoidal rule takes smaller steps when a contact
   begins or ends, as in Exudyn's contact example. The stiffness is chosen so that a contact lasts 10, 20 or 50 steps.
-- **Exudyn, user-defined stiff force in Python**: the contact is a linear spring and damper that cannot pull, implemented as a `springForceUserFunction`.
-  The damping is chosen to match the restitution. DOPRI5 with error control takes short steps only during contact.
+- **Exudyn, user-defined stiff force in Python**: the contact is a linear spring and damper that cannot pull, implemented as a
+  `springForceUserFunction`. The damping is chosen to match the restitution. The integrator, DOPRI5 with error control, takes short steps only during
+  contact.
 - **Exudyn, bristles**: friction is modelled by `CoordinateSpringDamperExt`, which Exudyn's documentation recommends for implicit integrators. The integrator
   is the trapezoidal rule.
 - **Exudyn, regularised friction**: the same element is used, but friction is viscous at low velocities. The integrator is DOPRI5 with error control.
@@ -191,8 +192,8 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
     else:
         first = f"Several models are faster than Varimech: {'; '.join(faster)}."
     return (
-        f"{first} The list shows the time of the {what} relative to that of Varimech, at the tightest"
-        f" limit in the table that each model meets:\n\n{''.join(ratios)}"
+        f"{first} For each other model, the list shows the time of the {what} divided by the time of Varimech, at the"
+        f" smallest error in the table that the model reaches:\n\n{''.join(ratios)}"
     )
 
 
@@ -206,13 +207,13 @@ def section(case: str, points: list[Point]) -> str:
     for name, sentence, columns, rows in (
         (
             "value: time to reach an error",
-            "This table shows the time to compute a motion whose value has a given error; a dash means that no setting reached this error:",
+            "This table shows the time that each model needs to compute the value with a given error. A dash means that no setting reached this error:",
             headings,
             goal_rows(motions, *value),
         ),
         (
             "gradient: time to reach an error",
-            "This table shows the time to compute a gradient whose derivatives have a given error:",
+            "This table shows the time that each model needs to compute the gradient with a given error:",
             headings,
             goal_rows(points, *gradient),
         ),
@@ -224,7 +225,7 @@ def section(case: str, points: list[Point]) -> str:
         ),
         (
             "value: settings",
-            "This table shows the Pareto-optimal settings of each model, for which no other setting is both faster and more accurate. The error is that of the value, not of the gradient.",
+            "This table shows the Pareto-optimal settings of each model: no other setting of the same model is both faster and more accurate. The column shows the error of the value, not of the gradient.",
             FRONT_HEADINGS,
             front_rows(motions),
         ),
@@ -244,9 +245,9 @@ def first_text(first: dict[str, dict[str, float]]) -> str:
         for case, times in first.items()
     ]
     return (
-        "## First calls\n\nThese are the times of first calls of Varimech with default options, in one"
-        f" new process with an empty cache and in this order. {' '.join(calls)} The tables above show"
-        ' later calls with compiled code (`backend="native"`).\n'
+        "## First calls\n\nThe following times were measured in one new process with an empty cache and default options,"
+        f" in this order. {' '.join(calls)} The tables above show"
+        ' the times of later calls with compiled code (`backend="native"`).\n'
     )
 
 

@@ -226,6 +226,12 @@ def memory_rows(memory: dict[str, Any]) -> list[list[str]]:
     return [["motion alone", f"{memory['motion']:.2f} s", "1.00×", "–"], *rows]
 
 
+def bracketed(engine: str) -> str:
+    """The name of an engine, with its method in parentheses."""
+    program, method = engine.split(", ", 1)
+    return f"{program} ({method})"
+
+
 def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
     """Where a program by hand is faster, told as a list."""
     lines = []
@@ -261,7 +267,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
         for ours in OURS[:2]:
             for theirs in (BY_HAND, APPENDED, CVODES):
                 tell(
-                    f"Five-bar, error ≤ {goal:.0e}, {ours} against {theirs}",
+                    f"Five-bar, error ≤ {goal:.0e}, {bracketed(ours)} against {bracketed(theirs)}",
                     times(ours, goal),
                     times(theirs, goal),
                     names,
@@ -272,11 +278,11 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
                 if mine["size"] == c["size"] and mine["engine"] != BY_HAND:
                     same = {k: k for k in c["milliseconds"]}
                     building = {k: f"building the {k}" for k in c["build_seconds"]}
-                    where = f"Chain of {c['size']}, {mine['engine']} against {BY_HAND}"
+                    where = f"Chain of {c['size']}, {bracketed(mine['engine'])} against {bracketed(BY_HAND)}"
                     tell(where, mine["milliseconds"], c["milliseconds"], same)
                     tell(where, mine["build_seconds"], c["build_seconds"], building)
     options = "".join(lines) or "Nowhere in these tables.\n"
-    return f"## Where Varimech is slower than a hand-written program\n\nThe list contains every measurement in which the hand-written program was faster, with the time of Varimech divided by that of the hand-written program:\n\n{options}"
+    return f"## Where Varimech is slower than a hand-written program\n\nThe list contains every measurement in which the hand-written program was faster, and shows the time of Varimech divided by the time of the hand-written program:\n\n{options}"
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

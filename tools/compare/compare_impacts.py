@@ -44,10 +44,10 @@ def section(report: dict[str, Any]) -> str:
             f"{TITLE}\n",
             TEXT.format(**report),
             markdown(headings, rows, 1),
-            "The next table compares the derivatives by other methods and coordinates, with a tolerance of"
+            "The next table compares derivatives from different methods and coordinates, at a tolerance of"
             " 1e-12. It shows the largest deviation of a derivative, relative to the largest derivative of"
-            ' the same objective. "Differences" are fourth-order central differences between runs that each'
-            " locate all events.\n",
+            ' the same objective. "Differences" are fourth-order central differences of complete runs; each'
+            " of these runs locates all events.\n",
             markdown(columns, agreement, 1),
         ]
     )

@@ -205,9 +205,9 @@ def hessian_text(report: Report | str) -> str:
     if isinstance(report, str):
         return f"Exact Hessian of the spatial slider-crank: {report}.\n"
     return (
-        f"Exact Hessian of the spatial slider-crank ({report['parameters']} parameters, 5 s): first call"
-        f" {seconds(report['first'])} (limit {seconds(HESSIAN)}, ratio"
-        f" {report['first'] / HESSIAN:.2f}), later calls {seconds(report['later'])};"
+        f"The exact Hessian of the spatial slider-crank ({report['parameters']} parameters, 5 s) takes"
+        f" {seconds(report['first'])} in the first call (limit {seconds(HESSIAN)}, ratio"
+        f" {report['first'] / HESSIAN:.2f}) and {seconds(report['later'])} in later calls; the peak memory is"
         f" {report['megabytes']:.0f} MB.\n"
     )
 

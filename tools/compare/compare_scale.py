@@ -254,7 +254,7 @@ def imported(rows: dict[str, list[Row]]) -> str:
         } | computed
     return (
         "Imports alone use "
-        + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in computed.items())
+        + " and ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in computed.items())
         + ".\n"
     )
 
