@@ -56,9 +56,9 @@ METHOD = f"""\
   `reltol = abstol`. In a comparison with interpreted equations, BDF was slower than Adams' method at every accuracy.
 - **SciPy**: `solve_ivp` solves the equation for the crank angle only, with DOP853, RK45 or LSODA and `rtol = atol`. The right-hand side is written by
   hand in plain Python, because this is faster than NumPy for this problem.
-- **Exudyn**: the model consists of `ObjectRigidBody2D` and `ObjectJointRevolute2D`. It is integrated by the trapezoidal rule (index 2) or generalised
-  α (spectral radius 0.95) with equal steps, by modified Newton's method with relative tolerances from 1e-6 to 1e-12, and with the dense solver,
-  `exudynFast`, no output files and no sensors. The explicit integrators of Exudyn do not support constraint joints.
+- **Exudyn**: the model consists of `ObjectRigidBody2D` and `ObjectJointRevolute2D`. It is integrated by the trapezoidal rule (index 2) or by
+  generalised α (spectral radius 0.95), with equal steps. Modified Newton's method is used with relative tolerances from 1e-6 to 1e-12 and the dense
+  solver, in the build `exudynFast`, without output files and sensors. The explicit integrators of Exudyn do not support constraint joints.
 - **Simbody** (the Debian package; measured only if `libsimbody-dev` is installed): the model has pin joints, and pairs of `PointInPlane` constraints
   close the loops at point E. It is integrated by `RungeKuttaMerson` or `RungeKuttaFeldberg`, with adaptive or fixed steps. The constraint tolerance
   is the default or 1e-3.

@@ -61,8 +61,8 @@ in SI units. To solve one of the benchmarks, run `varimech benchmark NAME`.
 | gear-train | closed form: Willis's equation, equivalent inertia and torque balances; 505 turns | 6e-12 | 2e-9 |
 
 - **Derivatives across events** include the shift of the event time. In `two-balls`, the derivatives of the second ball's final position with respect
-  to the initial positions and velocities are (1, 0, 1, 0). The physics engine nimblephysics, in contrast, computes (0.75, 0.25, 0.91, 0.08) according
-  to its issue 97.
+  to the initial positions and velocities are (1, 0, 1, 0). For the physics engine nimblephysics, its issue 97 reports (0.75, 0.25, 0.91, 0.08)
+  instead.
 - **Accumulating impacts** (infinitely many in a finite time) end in contact: at 10 s, the bouncing ball is at rest on the floor, and the derivatives of
   its final position are zero. The derivatives of ∫ y dt over all impacts agree with the closed form.
 - **Touching balls**: the result depends on the impact law. Varimech uses Newton's law and determines all simultaneous impulses together, as a linear
