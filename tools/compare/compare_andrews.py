@@ -30,37 +30,38 @@ INTRODUCTION = f"""\
 # Andrews' squeezing mechanism
 
 Andrews' squeezer has seven bodies and one degree of freedom. A motor turns its crank more than five times in {DURATION:g} s. The mechanism is
-benchmark A03 of the IFToMM library and a classic test problem for solvers of differential-algebraic equations. This page compares the times that several
-programs need to reach a given accuracy. The programs ran one after the other, on one thread. To repeat the measurements, run
-`python tools/compare/compare.py andrews`; `make compare` repeats those of all pages.
+benchmark A03 of the IFToMM library and a classic test problem for solvers of differential-algebraic equations. This page compares the times that
+several programs need to reach a given accuracy. The programs ran one after the other, each on one thread. To repeat the measurements, run
+`python tools/compare/compare.py andrews`; `make compare` repeats the measurements of all pages.
 """
 METHOD = f"""\
 ## Measurement
 
-- **Error**: the distance of point F at {DURATION:g} s from ({F_END.real:.12f}, {F_END.imag:.12f}) m, divided by the length of that vector.
-  All programs use the exact initial conditions of the test set. F moves on a circle, so its error can vanish by chance. The error of a setting is therefore
-  defined as the larger of its own error and that of the next finer setting.
-- **Time**: the time of one call that simulates the whole duration, without reading the result. It is the fastest of at least three repetitions (up to
-  200 within 0.8 s). Work that is done once (building the model, deriving the equations, compiling) is listed as "build". Neither time includes
-  importing packages or creating CasADi's integrator.
-- **Settings**: the number of steps was varied in factors of √2, the tolerance in factors of √10. For each program, the table shows the fastest setting
-  whose error, compared with the reference, does not exceed the limit.
+- **Error**: the distance of point F at {DURATION:g} s from ({F_END.real:.12f}, {F_END.imag:.12f}) m, divided by the length of that vector. All
+  programs use the exact initial conditions of the test set. F moves on a circle, so its error can vanish by chance. The table therefore uses the
+  larger of two values as the error of a setting: its own error and the error of the next finer setting.
+- **Time**: the time of one call that simulates the whole duration, without reading the result. It is the shortest time of at least three repetitions
+  (up to 200 within 0.8 s). Work that is done only once (building the model, deriving the equations, compiling) is listed as "build". Neither time
+  includes the import of packages or the creation of CasADi's integrator.
+- **Settings**: the number of steps was varied in factors of √2, and the tolerance in factors of √10. For each program, the table shows the fastest
+  setting whose error does not exceed the limit.
 
 ## Settings
 
-- **Varimech**: bodies, joints, a spring and a torque, as a user would define them; `simulate(…, backend="native")` with an integrator and
-  either a step or a tolerance, and no other options.
-- **CasADi**: CVODES, with equations written by hand for this mechanism, in two versions. One uses seven angles (14 states) and solves a 13×13 linear
-  system for accelerations and multipliers in every evaluation. The other uses the crank angle only (2 states), with all points in closed form.
-  Both use generated C code compiled with `gcc -O3 -march=native`, Adams' method with functional iteration, and `reltol = abstol`. In interpreted form,
-  BDF was slower than Adams' method at every accuracy.
-- **SciPy**: `solve_ivp` with DOP853, RK45 and LSODA for the crank angle only, with `rtol = atol`. The right-hand side is written by hand in plain
-  Python, which is faster than NumPy for this problem.
-- **Exudyn**: `ObjectRigidBody2D` and `ObjectJointRevolute2D`; trapezoidal rule (index 2) and generalised α (spectral radius 0.95) with equal
-  steps; modified Newton's method with relative tolerances from 1e-6 to 1e-12; dense solver, `exudynFast`, no files, no sensors. The explicit
-  integrators of Exudyn do not support constraint joints.
-- **Simbody** (the Debian package; measured only if `libsimbody-dev` is installed): pin joints, with the loops closed at point E by pairs of
-  `PointInPlane` constraints; `RungeKuttaMerson` and `RungeKuttaFeldberg` with adaptive or fixed steps; the default constraint tolerance or 1e-3.
+- **Varimech**: the model consists of bodies, joints, a spring and a torque, as a user would define it. It is simulated by
+  `simulate(…, backend="native")` with an integrator and either a step or a tolerance; no other options were used.
+- **CasADi**: CVODES solves equations that were written by hand for this mechanism, in two versions. One version uses seven angles (14 states); every
+  evaluation solves a 13×13 linear system for accelerations and multipliers. The other version uses the crank angle only (2 states) and computes all
+  points in closed form. Both versions use generated C code compiled with `gcc -O3 -march=native`, Adams' method with functional iteration, and
+  `reltol = abstol`. In a comparison with interpreted equations, BDF was slower than Adams' method at every accuracy.
+- **SciPy**: `solve_ivp` solves the equation for the crank angle only, with DOP853, RK45 or LSODA and `rtol = atol`. The right-hand side is written by
+  hand in plain Python, because this is faster than NumPy for this problem.
+- **Exudyn**: the model consists of `ObjectRigidBody2D` and `ObjectJointRevolute2D`. It is integrated by the trapezoidal rule (index 2) or by
+  generalised α (spectral radius 0.95), with equal steps. Modified Newton's method is used with relative tolerances from 1e-6 to 1e-12 and the dense
+  solver, in the build `exudynFast`, without output files and sensors. The explicit integrators of Exudyn do not support constraint joints.
+- **Simbody** (the Debian package; measured only if `libsimbody-dev` is installed): the model has pin joints, and pairs of `PointInPlane` constraints
+  close the loops at point E. It is integrated by `RungeKuttaMerson` or `RungeKuttaFeldberg`, with adaptive or fixed steps. The constraint tolerance
+  is the default or 1e-3.
 """
 
 
@@ -162,10 +163,10 @@ def write_page(curves: list[dict[str, Any]], versions: dict[str, str]) -> None:
     text = (
         f"{INTRODUCTION}\n{pages.machine(versions)}\n"
         "## Time to an accuracy\n\n"
-        "The table gives the time for one run in milliseconds and, in parentheses, the ratio to Varimech.\n\n"
+        "The table gives the time for one run in milliseconds and, in parentheses, this time divided by the time of Varimech.\n\n"
         f"{pages.markdown(HEADINGS, rows(curves), 2)}\n{shown(curves)}\n"
         "![Time against error](images/compare_andrews.png)\n\n"
-        f"The next table shows the settings behind these times:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
+        f"The next table shows the settings with which these times were measured:\n\n{pages.markdown(CHOSEN_HEADINGS, chosen_rows(curves), 4)}\n{METHOD}"
     )
     PAGE.write_text(text, encoding="utf-8")
 

@@ -28,54 +28,57 @@ Point = dict[str, Any]
 INTRODUCTION = """\
 # Contacts
 
-This page compares Varimech with Exudyn and MuJoCo for an impact problem and a dry-friction problem whose solutions are known in closed form.
-It shows how accurately and how fast each program computes the final position and its gradient. `python tools/compare/compare.py contacts` repeats the
-measurements. They follow these rules:
+This page compares Varimech with Exudyn and MuJoCo for an impact problem and a dry-friction problem whose solutions are known in closed form. It shows
+how accurately and how fast each program computes the final position and its gradient. `python tools/compare/compare.py contacts` repeats the
+measurements. They were made according to these rules:
 
-- **Time** is the wall-clock time of one motion, or of one gradient, on one core (the fastest of several repetitions). Building and compiling a model are not
-  included.
+- **Time** is the wall-clock time of one motion, or of one gradient, on one core (the fastest of several repetitions). The time to build and compile a
+  model is not included.
 - **Error** is the relative error with respect to the closed form. For a gradient, it is the largest relative error of its derivatives.
-- **Gradients** are exact derivatives in Varimech. Exudyn and MuJoCo use central differences with the best of five perturbations, 1e-5 to 3e-2. The
-  time is that of two motions per parameter, as if the best perturbation were known in advance. Settings whose motion takes more than 80 ms are tried with
-  three perturbations, 1e-4 to 1e-2. For settings whose motion takes more than 0.6 s, no gradient is computed.
-- **Settings** are varied in a sweep, and every row shows the best setting, selected by comparison with the closed form. A setting can be accurate by
-  coincidence if errors of opposite sign cancel in this one result. This favours engines with many settings; the errors of the gradients reveal such
-  coincidences.
+- **Gradients** are exact derivatives in Varimech. Exudyn and MuJoCo use central differences with the best of five perturbations between 1e-5 and
+  3e-2. Their time is the time of two motions per parameter, as if the best perturbation were known in advance. If a motion takes more than 80 ms,
+  only three perturbations between 1e-4 and 1e-2 are tried. If a motion takes more than 0.6 s, no gradient is computed.
+- **Settings** are varied in a sweep, and every row shows the best setting, selected by comparison with the closed form. This selection favours
+  engines with many settings: a setting may be accurate only by coincidence, because errors of opposite sign cancel in this particular result. The
+  errors of the gradients reveal such coincidences.
 """
 MODELS = """\
 ## Models of contact and friction
 
-- **Varimech**: the floor is rigid with Newton's impact law (`stop`), and dry friction is Coulomb friction with sticking and sliding (`dry_friction`).
-  Impacts and reversals are located as events of the error-controlled integration (DOP853), and derivatives include the jumps at events.
-- **Exudyn, `ObjectContactCoordinate`**: the contact is a penalty force with a coefficient of restitution (impact model 2, which Exudyn's documentation of
-  sphere contact describes as much more accurate). The trapezoidal rule takes smaller steps where contact begins and ends, as in Exudyn's contact example.
-  The stiffness is chosen so that a contact lasts 10, 20 or 50 steps.
-- **Exudyn, user-defined stiff force in Python**: the contact is a linear spring and damper that cannot pull, implemented as a `springForceUserFunction`.
-  The damping is chosen to match the restitution. DOPRI5 with error control takes short steps only during contact.
+- **Varimech**: the floor is rigid and follows Newton's impact law (`stop`). Dry friction is Coulomb friction with sticking and sliding
+  (`dry_friction`). Impacts and reversals are located as events during the error-controlled integration (DOP853), and derivatives include the jumps at
+  events.
+- **Exudyn, `ObjectContactCoordinate`**: the contact is a penalty force with a coefficient of restitution. Impact model 2 is used, which Exudyn's
+  documentation of sphere contact describes as much more accurate than the other models. The trapezoidal rule takes smaller steps when a contact
+  begins or ends, as in Exudyn's contact example. The stiffness is chosen so that a contact lasts 10, 20 or 50 steps.
+- **Exudyn, user-defined stiff force in Python**: the contact is a linear spring and damper that cannot pull, implemented as a
+  `springForceUserFunction`. The damping is chosen to match the restitution. The integrator, DOPRI5 with error control, takes short steps only during
+  contact.
 - **Exudyn, bristles**: friction is modelled by `CoordinateSpringDamperExt`, which Exudyn's documentation recommends for implicit integrators. The integrator
   is the trapezoidal rule.
-- **Exudyn, regularised friction**: the same element is used with viscous friction at low velocities, and with DOPRI5 and error control.
-- **MuJoCo, soft limit**: MuJoCo has no coefficient of restitution. The contact is a constraint with `solref="-stiffness -damping"`, as MuJoCo's documentation
-  recommends for restitution, with impedance 0.9999 and the damping of the same linear law. Steps are equal, with RK4 or semi-implicit Euler. The stiffness
-  is chosen so that a contact lasts 5, 10 or 20 steps.
+- **Exudyn, regularised friction**: the same element is used, but friction is viscous at low velocities. The integrator is DOPRI5 with error control.
+- **MuJoCo, soft limit**: MuJoCo has no coefficient of restitution. The contact is a constraint with `solref="-stiffness -damping"`, as MuJoCo's
+  documentation recommends for restitution. The impedance is 0.9999, and the damping is chosen to match the restitution. The integrator is RK4 or
+  semi-implicit Euler with equal steps. The stiffness is chosen so that a contact lasts 5, 10 or 20 steps.
 - **MuJoCo, `frictionloss`**: dry friction is a soft constraint with a time constant of one or two steps (`refsafe` disabled). The impedance is 0.9999, or
   0.9 with the NoSlip solver.
-- **MuJoCo, user-defined impact location in Python**: MuJoCo takes single RK4 steps of a ball without a floor; Python code shortens the step that would pass
-  the impact and reverses the velocity. This is not a MuJoCo contact model and handles a single contact only, but it shows what users can add. It was not
-  tried with Exudyn.
+- **MuJoCo, user-defined impact location in Python**: MuJoCo takes single RK4 steps of a ball without a floor; Python code shortens the step that
+  would pass the impact and reverses the velocity. This method is not a MuJoCo contact model and handles a single contact only, but it shows what
+  users can add to an engine. It was not tried with Exudyn.
 
-The error of a penalty model relative to the rigid model is proportional to the duration of the contact, and hence to the inverse square root of the stiffness.
-If the real contact is compliant, this difference is not a fault of the penalty models. Chrono was not measured, because it is not available on PyPI; the
-package `pychrono` on PyPI is unrelated.
+The results of a penalty model differ from those of a rigid model. This difference is proportional to the duration of the contact, and hence to
+the inverse square root of the stiffness. It is not a fault of the penalty models if the real contact is compliant.
+
+Chrono was not measured, because it is not available on PyPI; the package `pychrono` on PyPI is unrelated.
 """
 CASES = {
     "ball": (
         "Bouncing ball",
-        "A ball drops from 0.9 m and rebounds with a coefficient of restitution of 0.9. There are three impacts in 2 s. The computed value is the height at 2 s, 0.27098 m. The gradient is taken with respect to the drop height and the restitution.",
+        "A ball drops from 0.9 m and rebounds with a coefficient of restitution of 0.9. There are three impacts in 2 s. The programs compute the height of the ball at 2 s (0.27098 m) and its gradient with respect to the drop height and the coefficient of restitution.",
     ),
     "oscillator": (
         "Oscillator with dry friction",
-        "An oscillator (mass 1 kg, stiffness 1 N/m, friction force 1 N) starts at 12 m with a velocity of 6 m/s. It reverses seven times and then sticks at 15 − √205 = 0.68218 m; the simulation covers 30 s. The computed value is the final position. The gradient is taken with respect to the initial position, the initial velocity and the friction force.",
+        "An oscillator (mass 1 kg, stiffness 1 N/m, friction force 1 N) starts at 12 m with a velocity of 6 m/s. Within the simulated time of 30 s, it reverses seven times and then sticks at 15 − √205 = 0.68218 m. The programs compute the final position and its gradient with respect to the initial position, the initial velocity and the friction force.",
     ),
 }
 
@@ -189,8 +192,8 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
     else:
         first = f"Several models are faster than Varimech: {'; '.join(faster)}."
     return (
-        f"{first} The list shows the time of the {what} relative to that of Varimech, at the tightest"
-        f" limit in the table that each model meets:\n\n{''.join(ratios)}"
+        f"{first} For each other model, the list shows the time of the {what} divided by the time of Varimech, at the"
+        f" smallest error in the table that the model reaches:\n\n{''.join(ratios)}"
     )
 
 
@@ -204,13 +207,13 @@ def section(case: str, points: list[Point]) -> str:
     for name, sentence, columns, rows in (
         (
             "value: time to reach an error",
-            "This table shows the time to compute a motion whose value has a given error; a dash means that no setting reached this error:",
+            "This table shows the time that each model needs to compute the value with a given error. A dash means that no setting reached this error:",
             headings,
             goal_rows(motions, *value),
         ),
         (
             "gradient: time to reach an error",
-            "This table shows the time to compute a gradient whose derivatives have a given error:",
+            "This table shows the time that each model needs to compute the gradient with a given error:",
             headings,
             goal_rows(points, *gradient),
         ),
@@ -222,7 +225,7 @@ def section(case: str, points: list[Point]) -> str:
         ),
         (
             "value: settings",
-            "This table shows the Pareto-optimal settings of each model, for which no other setting is both faster and more accurate. The error is that of the value, not of the gradient.",
+            "This table shows the Pareto-optimal settings of each model: no other setting of the same model is both faster and more accurate. The column shows the error of the value, not of the gradient.",
             FRONT_HEADINGS,
             front_rows(motions),
         ),
@@ -242,9 +245,9 @@ def first_text(first: dict[str, dict[str, float]]) -> str:
         for case, times in first.items()
     ]
     return (
-        "## First calls\n\nThese are the times of first calls of Varimech with default options, in one"
-        f" new process with an empty cache and in this order. {' '.join(calls)} The tables above show"
-        ' later calls with compiled code (`backend="native"`).\n'
+        "## First calls\n\nThe following times were measured in one new process with an empty cache and default options,"
+        f" in this order. {' '.join(calls)} The tables above show"
+        ' the times of later calls with compiled code (`backend="native"`).\n'
     )
 
 

@@ -49,7 +49,7 @@ TITLES = {
     ),
     "binary tree": (
         "Spatial binary tree",
-        "The hinges are those of the spatial chain, but each body carries two further bodies. There are N = 7, 15, 31, … bodies at a depth of 3, 4, 5, …",
+        "The hinges are those of the spatial chain, but two further bodies are attached to each body. A tree with 3, 4, 5, … levels has N = 7, 15, 31, … bodies in total.",
     ),
     "four-bars": (
         "N four-bars",
@@ -59,46 +59,49 @@ TITLES = {
 INTRODUCTION = """\
 # Coordinates
 
-A mechanism can be simulated in natural or in relative coordinates. The results are the same; this page compares the speed.
+A mechanism can be simulated in natural or in relative coordinates. Both give the same results; this page compares their speed.
 
-- **Natural coordinates** (`natural`) are points and vectors of the bodies; joints are constraints.
-- **Relative coordinates** are joint coordinates along a spanning tree; constraints close the loops. Their recursion refers to the centres of mass (`rtdyn0`)
-  or to the global origin (`rtdyn1`).
+- **Natural coordinates** (`natural`) are the components of points and vectors of the bodies; joints are constraints.
+- **Relative coordinates** are joint coordinates along a spanning tree; constraints close the loops. The recursion over the bodies refers to their centres of
+  mass (`rtdyn0`) or to the global origin (`rtdyn1`).
 
-By default, Varimech selects the coordinates by the topology of the mechanism. To select them yourself, use `m.simulate(…, coordinates="rtdyn1")`.
-`python tools/compare/compare.py coordinates` repeats these measurements, and `make compare` repeats those of all pages.
+By default, Varimech selects the coordinates according to the topology of the mechanism. To select them yourself, use the argument `coordinates`, for
+example `m.simulate(…, coordinates="rtdyn1")`. `python tools/compare/compare.py coordinates` repeats the measurements on this page, and `make compare`
+repeats the measurements of all pages.
 """
 RATIOS = f"""\
-In general, relative coordinates suit open chains and trees, and spatial mechanisms; natural coordinates suit large planar mechanisms with loops. In the following
-tables, each ratio is the time per step with natural coordinates divided by that with relative coordinates (the faster of `rtdyn0` and `rtdyn1`). If a ratio is
-above 1, relative coordinates are faster. Times within {100 * (ALIKE - 1):.0f} % count as equal.
+In general, relative coordinates suit open chains, open trees and spatial mechanisms; natural coordinates suit large planar mechanisms with loops. In
+the following tables, each ratio is the time per step with natural coordinates, divided by the time per step with the faster kind of relative
+coordinates (`rtdyn0` or `rtdyn1`). If a ratio is above 1, relative coordinates are faster. Times within {100 * (ALIKE - 1):.0f} % count as equal.
 """
 REFERENCE_POINT = """\
-**Reference point.** The ratio of `rtdyn0` (centres of mass) to `rtdyn1` (origin) shows which reference point takes less effort. Above 1, `rtdyn1` is better:
+**Reference point.** The next table shows operations and times with `rtdyn0` (centres of mass), divided by those with `rtdyn1` (origin). If a ratio is
+above 1, `rtdyn1` is better:
 """
 GROWTH = """\
-**Growth.** How does the time per step and body (index 1) depend on the size of a model? The table shows the value of the largest model divided by that of the
-smallest model with at least 10 bodies; the numbers of bodies are in parentheses. A ratio of 1 means that the time per step grows linearly with the number of
-bodies.
+**Growth.** How does the time per step and body (index 1) depend on the size of a model? The table shows the time per step and body of the largest
+model, divided by that of the smallest model with at least 10 bodies. The numbers of bodies are given in parentheses. A ratio of 1 means that the time
+per step grows linearly with the number of bodies.
 """
 SETTINGS = f"""\
 ## Settings
 
-- **Operations** are the scalar operations of the generated functions. In straight-line code, these are the arithmetic instructions (not those that
-  read, write or set a constant). For large models, which use plans, the operations of each kernel are multiplied by the number of its elements.
-  A factorisation counts as two operations per product and one per entry of L and per pivot. A solution counts as two operations per entry of L and U and
-  one per pivot. For index 1, the tables list one evaluation of accelerations, multipliers and residuals; for ALI3-P, they list one step with predictor,
-  iterations (average number) and projections. With derivatives, the count also includes the coefficients of the linearised equations and one tangent
-  evaluation per parameter.
-- **Time** is given in µs per step, for compiled code. At least {AT_LEAST} runs of {STEPS} steps are timed within at least {MEASURING:g} s, and as many runs of
-  one step. The tables show the difference between the fastest runs of both kinds, divided by the difference in steps. Index 1 uses projections and
-  RK4 (three evaluations of the accelerations per step, and a fourth at its end); ALI3-P uses the trapezoidal rule. The step is 1 ms (benchmarks: 0.1 ms).
-- **Set-up** is the time to derive and compile the equations with an empty cache, up to the end of the first step (a single measurement).
-- **Derivatives** are those of the whole state with respect to all parameters of the benchmark; the tables list the number of parameters.
+- **Operations** are the scalar operations of the generated functions. In straight-line code, all arithmetic instructions count; instructions that
+  only read, write or set a constant do not count. For large models, which use plans, the operations of each kernel are multiplied by the number of
+  its elements. A factorisation counts as two operations per product and one per entry of L and per pivot. A solution counts as two operations per
+  entry of L and U and one per pivot. For index 1, the tables list one evaluation of accelerations, multipliers and residuals; for ALI3-P, they list
+  one step with predictor, iterations (average number) and projections. With derivatives, the count also includes the coefficients of the linearised
+  equations and one evaluation of the tangent for each parameter.
+- **Time** is given in µs per step, for compiled code. For each case, runs of {STEPS} steps are timed at least {AT_LEAST} times and for at least {MEASURING:g} s, and runs of
+  a single step are timed equally often. The tables show the difference between the fastest runs of both kinds, divided by the difference between
+  their numbers of steps. Index 1 uses projections and RK4 (three evaluations of the accelerations per step, and a fourth at its end); ALI3-P uses the
+  trapezoidal rule. The step is 1 ms (benchmarks: 0.1 ms).
+- **Set-up** is the time to derive and compile the equations with an empty cache and to compute the first step. It was measured once.
+- **Derivatives** of the whole state are computed with respect to all parameters of the benchmark. The column lists the number of parameters.
 - **Checks**: every case runs in a separate process. The final positions of the last point of the last body in different coordinates must agree to
   {AGREEMENT["index1"]:g} m (RK4) and {AGREEMENT["ali3p"]:g} m (trapezoidal rule).
-- A dash means that a case is not supported (ALI3-P supports relative coordinates only up to a limited size), or was not completed within {LIMIT:g} s including
-  set-up. Larger models are then omitted.
+- **A dash** means that a case is not supported (ALI3-P supports relative coordinates only up to a limited size) or took longer than {LIMIT:g} s including
+  set-up. Larger models of the same kind are then omitted.
 """
 
 

@@ -29,54 +29,56 @@ ROWS = {
 INTRODUCTION = """\
 # Cost of derivatives
 
-What do first and second derivatives cost? This page compares their computing times with that of the motion alone, and with those of programs that were
-written by hand with CasADi for one mechanism. Every time is that of the fastest of at least five whole calls (three calls for a million steps) on one core.
-The ratio in parentheses refers to the motion alone with the same method and setting. `python tools/compare/compare.py derivatives` repeats the measurements.
+What do first and second derivatives cost? This page compares their run times with the run time of the motion alone, and with programs written by hand
+in CasADi for one particular mechanism. Each value is the shortest time of at least five complete calls on one core (three calls for runs with a
+million steps). The ratio in parentheses is relative to the motion alone, with the same method and setting.
+`python tools/compare/compare.py derivatives` repeats the measurements.
 """
 FIVE_BAR = f"""\
 ## Five-bar: three objectives, five parameters, 5 s
 
-The programs are compared at equal accuracy: the largest relative error of the 15 derivatives is below {GOALS[0]:.0e} in the first table and below {GOALS[1]:.0e}
-in the second. Each program uses the fewest steps or the loosest tolerance that reaches this accuracy, from a sweep that begins at 100 steps or 1e-2.
-ALI3-P reaches neither accuracy in the sweep. Its times with steps of 1 ms are listed, but they are not comparable with the others. With adaptive steps,
-direct and adjoint derivatives may need different tolerances. In that case, both are listed, and each is compared with the motion at its own tolerance.
+The programs are compared at equal accuracy: the largest relative error of the 15 derivatives is below {GOALS[0]:.0e} in the first table and below
+{GOALS[1]:.0e} in the second. Each program uses the smallest number of steps, or the loosest tolerance, that reaches this accuracy in a sweep that
+begins with 100 steps or a tolerance of 1e-2. ALI3-P reaches neither accuracy in the sweep. Its times with steps of 1 ms are listed, but they cannot
+be compared with the other times. With adaptive steps, direct and adjoint derivatives may need different tolerances. In this case, the table lists
+both tolerances, and each method is compared with the motion at its own tolerance.
 """
 CHAINS = f"""\
 ## Growth with the number of parameters
 
-The model is a chain of N uniform bars (10 m in total). Every length and mass is a parameter, so there are 2 N parameters. The only objective is the
-integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100
-parameters are omitted because they take long to compile. The hand-written program integrates the N angles with RK4 and differentiates in reverse mode.
+The model is a chain of N uniform bars with a total length of 10 m. Every length and mass is a parameter, so there are 2 N parameters. The only
+objective is the integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100 parameters are
+omitted, because their code takes long to compile. The hand-written program integrates the N angles with RK4 and differentiates in reverse mode.
 """
 MEMORY = """\
 ## Memory
 
-The adjoint method records the steps of a run. If a limit on memory does not allow all steps to be recorded, sections of the run are repeated. The table
-shows the time for a million steps (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives) with several limits. The last column is the largest relative
-difference between the gradient and that computed with the most memory.
+The adjoint method records the steps of a run. If a memory limit does not allow all steps to be recorded, sections of the run are computed twice. The
+table shows the time of a gradient over a million steps with several limits (five-bar, ALI3-P, 100 s, steps of 0.1 ms, three objectives). The last
+column is the largest relative difference from the gradient that was computed with the most memory.
 """
 SETTINGS = """\
 ## Settings
 
-- **Varimech**: the gradients are those of `sensitivity` with `method="direct"` and `"adjoint"`; second derivatives are those of `hessian` and
+- **Varimech**: gradients are computed by `sensitivity` with `method="direct"` and `"adjoint"`, and second derivatives by `hessian` and
   `hessian_product` with `method="forward"` and `"backward"`. All calls use `backend="native"`. DOP853 and RK4 use index 1 with projections in natural
-  coordinates. Only the final state is stored. The motion alone is `simulate` without objectives. By default, the rows of a Hessian are computed in parallel
-  on all cores; in these measurements, they share one core. The parts that DOP853 and RK4 have in common are built once, and their build time is included in
-  that of DOP853.
-- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, which is evaluated four times per step.
-  The expression is inlined for motion and gradient and called as a function otherwise, whichever was faster or could be compiled. `mapaccum` executes all
-  steps (`fold` was equally fast). The motion includes ψ. Forward and reverse mode use `jtimes` with all seeds at once. Second derivatives are computed
-  forward over reverse (as in `hessian`) along a direction given as input, with one call per parameter for a Hessian. CasADi compiles everything as one
-  program (`jit`, `-O3 -march=native`) for a fixed number of steps.
+  coordinates. Only the final state is stored. The motion alone is computed by `simulate` without objectives. By default, the rows of a Hessian are
+  computed in parallel on all cores; in these measurements, they share one core. The parts that DOP853 and RK4 have in common are built only once, and
+  the build time of DOP853 includes them.
+- **CasADi, RK4**: the equations of motion in two angles are written for this mechanism as one expression, which is evaluated four times per step. For
+  the motion and the gradient, the expression is inlined; otherwise, it is called as a function. In each case, this choice was faster, or the
+  alternative could not be compiled. `mapaccum` executes all steps (`fold` was equally fast). The motion includes ψ. Forward and reverse mode use
+  `jtimes` with all seeds at once. Second derivatives are computed forward over reverse (as in `hessian`), in a direction that is an input; a Hessian
+  takes one call for each parameter. CasADi compiles everything as one program (`jit`, `-O3 -march=native`) for a fixed number of steps.
 - **CasADi, RK4, sensitivities appended**: the sensitivity equations S' = A S + B are appended to the same state by hand. Second derivatives use forward mode.
-- **CasADi, CVODES**: the same equations are integrated by the Adams method with functional iteration, with CasADi's forward and adjoint sensitivities. The
-  right-hand sides and their derivatives are compiled. The sweep uses interpreted right-hand sides, which differ by rounding, so CVODES takes different steps.
-  The sweep therefore leaves a margin of a fifth of the target error.
-- **Not measured**: CasADi's second derivatives at the second target error and with CVODES, and forward over forward for RK4 without
-  appended sensitivities.
+- **CasADi, CVODES**: the same equations are integrated by the Adams method with functional iteration, with CasADi's forward and adjoint
+  sensitivities. The right-hand sides and their derivatives are compiled. The sweep, however, uses interpreted right-hand sides. Their values differ
+  by rounding, so CVODES takes different steps. The sweep therefore leaves a margin of a fifth of the target error.
+- **Not measured**: CasADi's second derivatives at the second target error, CasADi's second derivatives with CVODES, and forward over forward for RK4
+  without appended sensitivities.
 
-The reference solution is that of [Benchmarks](benchmarks.md). The Hessians of all programs, and the gradients of the chains by both programs, must agree to
-a relative difference of 1e-5.
+The reference solution is described on the page [Benchmarks](benchmarks.md). The comparison checks that the Hessians of all programs, and the
+gradients of the chains from both programs, agree to a relative difference of 1e-5.
 """
 
 
@@ -224,6 +226,12 @@ def memory_rows(memory: dict[str, Any]) -> list[list[str]]:
     return [["motion alone", f"{memory['motion']:.2f} s", "1.00×", "–"], *rows]
 
 
+def bracketed(engine: str) -> str:
+    """The name of an engine, with its method in parentheses."""
+    program, method = engine.split(", ", 1)
+    return f"{program} ({method})"
+
+
 def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
     """Where a program by hand is faster, told as a list."""
     lines = []
@@ -259,7 +267,7 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
         for ours in OURS[:2]:
             for theirs in (BY_HAND, APPENDED, CVODES):
                 tell(
-                    f"Five-bar, error ≤ {goal:.0e}, {ours} against {theirs}",
+                    f"Five-bar, error ≤ {goal:.0e}, {bracketed(ours)} against {bracketed(theirs)}",
                     times(ours, goal),
                     times(theirs, goal),
                     names,
@@ -270,11 +278,11 @@ def losses(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> str:
                 if mine["size"] == c["size"] and mine["engine"] != BY_HAND:
                     same = {k: k for k in c["milliseconds"]}
                     building = {k: f"building the {k}" for k in c["build_seconds"]}
-                    where = f"Chain of {c['size']}, {mine['engine']} against {BY_HAND}"
+                    where = f"Chain of {c['size']}, {bracketed(mine['engine'])} against {bracketed(BY_HAND)}"
                     tell(where, mine["milliseconds"], c["milliseconds"], same)
                     tell(where, mine["build_seconds"], c["build_seconds"], building)
     options = "".join(lines) or "Nowhere in these tables.\n"
-    return f"## Where Varimech is slower than a hand-written program\n\nThe list contains every measurement in which the hand-written program was faster, with the time of Varimech divided by that of the hand-written program:\n\n{options}"
+    return f"## Where Varimech is slower than a hand-written program\n\nThe list contains every measurement in which the hand-written program was faster, and shows the time of Varimech divided by the time of the hand-written program:\n\n{options}"
 
 
 def draw(engines: list[dict[str, Any]], chains: list[dict[str, Any]]) -> None:

@@ -25,68 +25,70 @@ LABELS = {"random": "random", "latin-hypercube": "Latin hypercube", "sobol": "So
 INTRODUCTION = f"""\
 # Ensembles
 
-This page shows how many runs per second Varimech and other programs compute, how many samples a study needs, and how much overhead a study has. Every time
-is that of the fastest of at least five whole calls (Exudyn and Dask: three), after compiling. Other programs may have been running at the same time, which
-mainly affects the measurements with two cores; the load of the machine is listed at the end. `python tools/compare/compare.py ensembles` repeats the
-measurements.
+This page shows how many runs per second Varimech and other programs compute, how many samples a study needs, and how much overhead a study has. Each
+time is the shortest of at least five complete calls (three for Exudyn and Dask), without compilation. Other programs may have been running at the
+same time; they mainly affect the measurements with two cores. The load of the machine is listed at the end of the page.
+`python tools/compare/compare.py ensembles` repeats the measurements.
 
 ## Runs per second
 
-Each sample simulates the five-bar for 5 s, with five parameters varied within ±{100 * HALF_WIDTH:g} %, and evaluates the objective ψ¹ (the integrated squared displacement of
-point 2) at the end. The programs are compared at equal accuracy: each uses the coarsest setting for which the largest relative error of ψ¹ over
-{TESTED} such samples stays below {GOAL:.0e}. "Instructions per run" counts the instructions of the generated functions, for explicit integrators with equal steps.
+Each sample simulates the five-bar for 5 s, with five parameters varied within ±{100 * HALF_WIDTH:g} %, and evaluates the objective ψ¹ (the integrated
+squared displacement of point 2) at the end. The programs are compared at equal accuracy: each uses the coarsest setting for which the largest
+relative error of ψ¹ over {TESTED} such samples stays below {GOAL:.0e}. The column "instructions per run" shows how many instructions of the generated
+functions a run executes. It is available for explicit integrators with equal steps only.
 """
 RUN_SETTINGS = """\
-- **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and accumulates statistics (mean, variance, histograms);
-  `m.ensemble(…, backend="native")` uses given samples and returns every ψ¹. Only the final time is stored. Even with the loosest tolerance of the sweep,
-  adaptive runs are more accurate than required, because they take a minimum number of steps.
-- **CasADi, by hand**: the equations of motion in two angles were derived for this mechanism. RK4 is unrolled as one expression, the whole run is
-  compiled (`-O3 -march=native`), and `map` executes the samples. The program returns ψ¹ only and makes no checks.
-- **MuJoCo**: the model is that of [Benchmarks](benchmarks.md), with `rollout` and one model per sample, prepared in advance. ψ¹ is integrated by Simpson's
-  rule.
-- **Exudyn**: the model is that of [Benchmarks](benchmarks.md), with one model per sample, prepared in advance in every process. The result is that of the
-  faster of two tolerances of Newton's method.
+- **Varimech**: `m.monte_carlo(…, backend="native")` draws its samples and accumulates statistics (mean, variance, histograms).
+  `m.ensemble(…, backend="native")` uses given samples and returns ψ¹ for each of them. Only the final state is stored. Even with the loosest
+  tolerance of the sweep, adaptive runs are more accurate than required, because they always take a minimum number of steps.
+- **CasADi, by hand**: the equations of motion in two angles were derived by hand for this mechanism. RK4 is unrolled as one expression, the whole run
+  is compiled (`-O3 -march=native`), and `map` executes the samples. The program returns only ψ¹ and performs no checks.
+- **MuJoCo**: the model is described on the page [Benchmarks](benchmarks.md). One model per sample is prepared in advance, and `rollout` executes the
+  runs. ψ¹ is integrated by Simpson's rule.
+- **Exudyn**: the model is described on the page [Benchmarks](benchmarks.md). Every process prepares one model per sample in advance. Two tolerances of
+  Newton's method were tried, and the table shows the faster one.
 """
 VECTORS = """\
 ## Samples in vectors
 
-On this processor, {width} samples are computed simultaneously in vector registers ([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)).
-The table compares this with samples that are computed one by one, both with compiled code on one thread. Rates refer to CPU time; each is the highest of
-five measurements, which alternate between the two schemes. Parameters vary within ±1 %, and only the final time is stored. The column "at least" contains
-the smallest acceptable ratio. The last column is the largest relative difference between the results: it is 0 if vectors execute exactly the same
-operations, and of the order of rounding if the equations contain sines or cosines.
+On this processor, {width} samples are computed simultaneously in vector registers
+([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)). The table compares this with samples that are computed one by one, both
+with compiled code on one thread. Rates refer to CPU time; each is the highest of five measurements, which alternate between the two variants.
+Parameters vary within ±1 %, and only the final state is stored. The column "at least" contains the smallest acceptable ratio. The last column is the
+largest relative difference between the results. It is 0 if vectors execute exactly the same operations. If the equations contain sines or cosines, it
+is of the order of rounding errors.
 """
 COSTS = """\
 ## Overhead of a study
 
-In addition to the runs, a study draws samples (in this case, of five uniform parameters), accumulates statistics (moments up to the fourth, histograms) and
-merges chunks. On one core, these operations take:
+In addition to the runs, a study draws samples (in this case, of five uniformly distributed parameters), accumulates statistics (moments up to the
+fourth, histograms) and merges chunks. The table shows the time that these operations take on one core:
 """
 SAMPLES = f"""\
 ## Number of samples
 
-The table shows the half-width of the 95 % confidence interval of the mean of ψ¹, as the median of three seeds. The five parameters of the five-bar have
-tolerances of ±{100 * HALF_WIDTH:g} % (3σ). With a control variate, the mean is corrected by the first-order model, which needs one run with derivatives. Confidence
-intervals cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ in this case) remains.
+The table shows the half-width of the 95 % confidence interval of the mean of ψ¹ (the median over three seeds). The five parameters of the five-bar
+have tolerances of ±{100 * HALF_WIDTH:g} % (3σ). With a control variate, the mean is corrected by the first-order model, which requires one run with derivatives.
+Confidence intervals cover sampling error only; the discretisation error (up to {GOAL:.0e} of ψ¹ in this case) remains.
 """
 CLUSTER = """\
 ## Threads and processes
 
-The table compares the same study on two threads and on a `LocalCluster` of two processes with one thread each.
+The table compares two executions of the same study: on two threads, and on a `LocalCluster` of two processes with one thread each.
 """
 ON_GPU = """\
 ## GPU
 
-The following results were measured with `tools/compare/gpu.py` ({device}, {date}). Each time is the kernel time of the
-fastest of three launches, with parameter values already on the GPU. The models are the five-bar (5 s, ψ¹) and the clearance slider-crank with its impacts,
-with parameters varied within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value, and in
-parentheses the number of samples that were compared.
+The following results were measured with `tools/compare/gpu.py` ({device}, {date}). Each time is the kernel time of the fastest of three launches,
+with the parameter values already stored on the GPU. The models are the five-bar (5 s, ψ¹) and the clearance slider-crank with its impacts. Their
+parameters vary within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value. The number of
+samples that were compared is given in parentheses.
 """
 
 GRADIENTS_ON_GPU = """\
-The next table shows gradients of three objectives with respect to five parameters, computed with the direct method (`tools/compare/gpu_gradients.py`, {date}).
-The times are kernel times. With equal steps of an explicit integrator, separate warps compute the columns of derivatives. Otherwise, one thread computes
-a motion and all its derivatives in local memory, and the memory bandwidth limits the rate.
+The next table shows gradients of three objectives with respect to five parameters, computed with the direct method (`tools/compare/gpu_gradients.py`,
+{date}). The times are kernel times. For explicit integrators with equal steps, separate warps compute the columns of derivatives. In all other cases,
+one thread computes a motion and all its derivatives in local memory, and the memory bandwidth limits the rate.
 """
 
 RUN_HEADINGS = [
@@ -430,8 +432,8 @@ def compare_ensembles() -> None:
         f"![Runs per second, and half-widths against samples](images/compare_ensembles.png)\n\n{RUN_SETTINGS}\n"
         f"{VECTORS.format(width=ours['vectors'][0]['width'])}\n{markdown(VECTOR_HEADINGS, in_vectors, 1)}\n{COSTS}\n"
         f"{markdown(COST_HEADINGS, costs, 1)}\n"
-        f"The next table shows that memory use does not grow with the number of samples. It lists the peak memory of one process after studies of increasing size, with\n"
-        f"ψ¹ stored at every step and chunks of 1,024 samples:\n\n"
+        f"The next table shows that memory use does not grow with the number of samples. It lists the peak memory of one process after studies of increasing\n"
+        f"size. These studies store ψ¹ at every step and have chunks of 1,024 samples:\n\n"
         f"{markdown(MEMORY_HEADINGS, used, 0)}\n{SAMPLES}\n{markdown(SAMPLE_HEADINGS, half_widths, 0)}\n{needed(intervals, whole['std'])}\n"
         f"{CLUSTER}\n{markdown(CLUSTER_HEADINGS, clusters, 1)}\n{gpu}{machine(versions)}"
         f"Load of the machine (mean of the preceding minute, including the comparison itself): "

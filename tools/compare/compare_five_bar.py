@@ -31,21 +31,22 @@ sys.path.insert(0, str(ROOT / "tests"))
 INTRODUCTION = """\
 # Benchmarks
 
-This page compares the speed of Varimech with that of other programs for a five-bar mechanism, and lists the accuracy of the benchmarks with impacts
-and friction. [Scale](scale.md) compares mechanisms with up to thousands of bodies, [Machines](machines.md) the times to the first and to later results
-for real machines, and [Contacts](contacts.md) impacts and dry friction.
+This page compares the speed of Varimech and other programs for a five-bar mechanism, and lists the accuracy of benchmarks with impacts and friction.
+Three other pages contain further comparisons: [Scale](scale.md) for mechanisms with up to thousands of bodies, [Machines](machines.md) for the first
+and later results of realistic machines, and [Contacts](contacts.md) for impacts and dry friction.
 
-Every time is the fastest of at least five repetitions, and the programs ran one after the other. For every program, the tables show the fastest setting
-in a sweep over steps or tolerances; no other option was varied. The ratios changed by up to 40 % between complete repetitions on the same machine.
-Times do not include building or compiling a model, which is listed separately. `make compare` repeats all measurements.
+Each time is the shortest of at least five repetitions, and the programs ran one after the other. The steps or tolerances of each program were varied
+in a sweep, and the tables show the fastest setting; no other option was varied. When all measurements were repeated on the same machine, the ratios
+changed by up to 40 %. The time to build and compile a model is listed separately; the other times do not include it. `make compare` repeats all
+measurements.
 """
 IMPACTS = """
 ## Impacts and friction
 
-In the first seven benchmarks of this table, Varimech locates events: impacts, contacts that open and close, friction that sticks and slides. The last
-two benchmarks have no events. All values and derivatives, by the direct method and by the adjoint method, agree with their references to 2e-9 or better.
-The table shows the largest relative deviations or, if the reference is zero, the largest absolute deviations in SI units. To solve one of the
-benchmarks, run `varimech benchmark NAME`.
+The first seven benchmarks in this table contain events, which Varimech locates: impacts, the opening and closing of contacts, and transitions between
+sticking and sliding. The last two benchmarks have no events. All values, and all derivatives computed by the direct and the adjoint method, agree
+with their references to 2e-9 or better. The table shows the largest relative deviations or, if the reference is zero, the largest absolute deviations
+in SI units. To solve one of the benchmarks, run `varimech benchmark NAME`.
 
 | benchmark | reference | values | derivatives |
 | --- | --- | --: | --: |
@@ -60,37 +61,39 @@ benchmarks, run `varimech benchmark NAME`.
 | gear-train | closed form: Willis's equation, equivalent inertia and torque balances; 505 turns | 6e-12 | 2e-9 |
 
 - **Derivatives across events** include the shift of the event time. In `two-balls`, the derivatives of the second ball's final position with respect
-  to the initial positions and velocities are (1, 0, 1, 0). For comparison, issue 97 of the physics engine nimblephysics reports (0.75, 0.25, 0.91, 0.08)
-  for this engine.
+  to the initial positions and velocities are (1, 0, 1, 0). For the physics engine nimblephysics, its issue 97 reports (0.75, 0.25, 0.91, 0.08)
+  instead.
 - **Accumulating impacts** (infinitely many in a finite time) end in contact: at 10 s, the bouncing ball is at rest on the floor, and the derivatives of
   its final position are zero. The derivatives of ∫ y dt over all impacts agree with the closed form.
 - **Touching balls**: the result depends on the impact law. Varimech uses Newton's law and determines all simultaneous impulses together, as a linear
-  complementarity problem. If a moving ball hits four touching balls at rest, it rebounds with 3/5 of its velocity, and the other four move off with 2/5
-  of it. If there are small gaps between the balls, they exchange their velocities one after the other.
+  complementarity problem. If a moving ball hits four touching balls at rest, it rebounds with 3/5 of its velocity, and the other four balls move off
+  with 2/5 of this velocity. If there are small gaps between the balls, they exchange their velocities one after the other.
 """
 """Not measured here: numbers of `varimech benchmark`."""
 SETTINGS = """\
 ## Settings
 
-- **Varimech**: `sensitivity(…, tolerance=…, backend="native")` for the gradients, with `step=…` in place of the tolerance for the implicit integrator,
-  and `ensemble(…, step=…, integrator="dopri5")` for the thousand runs. No other options were used. Every `sensitivity` call returns the objectives ψ,
-  their gradients ψ' and the motion with its sensitivities.
-- **Exudyn**: `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), dense solver, one
-  thread, the build without range checks (`exudynFast`), no files. Gradients are central differences with ±1e-4; the ten systems are prepared in
-  advance. The thousand runs use two processes, each of which reuses its system and changes one number. Only 100 runs were measured, and the time was
-  scaled to 1,000.
-- **MuJoCo**: RK4, hinge joints, one `connect` constraint with a time constant of 2.5 steps and an impedance of 0.9999, sensors for point 2,
-  `rollout`. Gradients are central differences with ±1e-4; the models are prepared in advance. Time constant, impedance and perturbation were not
-  varied. With up to 16,000 steps, the error does not fall below about 2e-5; the reason was not investigated. The thousand runs use two threads and
-  models prepared in advance.
-- **CasADi + IDAS**: an index-1 system in natural coordinates, written by hand, with Baumgarte stabilisation (10 1/s) and the forward
-  sensitivities of IDAS.
-- **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles, with the sensitivities appended. They were derived by hand for this
-  one mechanism with CasADi, and compiled (`-O3 -march=native`). CVODES uses Adams' method and functional iteration. Both methods have a high order, and
-  the equations have no constraints, so these two rows show what a program written for a single mechanism can achieve.
+- **Varimech**: the gradients are computed by `sensitivity(…, tolerance=…, backend="native")`; with the implicit integrator, `step=…` replaces the
+  tolerance. The thousand runs are computed by `ensemble(…, step=…, integrator="dopri5")`. No other options were used. Every `sensitivity` call
+  returns the objectives ψ, their gradients ψ' and the motion with its sensitivities.
+- **Exudyn**: the settings are `TrapezoidalIndex2`, modified Newton's method (relative tolerance 1e-4 or 1e-10, whichever is faster), the dense
+  solver, one thread, the build without range checks (`exudynFast`) and no output files. Gradients are central differences with perturbations of
+  ±1e-4; the ten systems are prepared in advance. The thousand runs are divided between two processes. Each process builds its system once and changes
+  one number for each run. Only 100 runs were measured, and the time was scaled to 1,000.
+- **MuJoCo**: the model has hinge joints, one `connect` constraint with a time constant of 2.5 steps and an impedance of 0.9999, and sensors for point
+  2. It is simulated by `rollout` with RK4. Gradients are central differences with perturbations of ±1e-4; the models are prepared in advance. Time
+  constant, impedance and perturbation were not varied. With up to 16,000 steps, the error does not fall below about 2e-5; the reason was not
+  investigated. The thousand runs use two threads and models that are prepared in advance.
+- **CasADi + IDAS**: the index-1 system in natural coordinates was written by hand, with Baumgarte stabilisation (10 1/s). IDAS computes its forward
+  sensitivities.
+- **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles were derived by hand for this mechanism, and the equations of their
+  sensitivities were appended. They were written with CasADi and compiled (`-O3 -march=native`). CVODES uses Adams' method and functional iteration.
+  Both methods have a high order, and the equations have no constraints, so these two rows show what a program written for a single mechanism can
+  achieve.
 
-The reference is the hand-derived program with a tolerance of 1e-13, which agrees with the converged gradient in the tests to all of its digits.
-The error of a gradient is the largest of the 15 relative errors of ψ'. Programs without sensitivities (Exudyn, MuJoCo) need ten runs for a gradient.
+The reference gradient was computed by the hand-derived program with a tolerance of 1e-13. It agrees with the converged gradient in the tests to all
+digits that are given there. The error of a gradient is the largest of the 15 relative errors of ψ'. Exudyn and MuJoCo do not compute sensitivities,
+so they need ten runs for a gradient.
 """
 
 
@@ -192,7 +195,7 @@ def write_page(
     PAGE.write_text(
         f"{INTRODUCTION}\n{machine(versions)}\n"
         "## Gradient of three objectives with respect to five parameters\n\n"
-        "The five-bar benchmark is simulated for 5 s. The table gives the time for a complete gradient in milliseconds and, in parentheses, the ratio to Varimech. *Passes Table 1* means that the errors with respect to the published gradient (Table 1 of the benchmark) are within the [published limits](library.md#five-bar).\n\n"
+        "The five-bar benchmark is simulated for 5 s. The table gives the time for a complete gradient in milliseconds and, in parentheses, this time divided by the time in the first row. A setting *passes Table 1* if its errors with respect to the published gradient (Table 1 of the benchmark) are within the [published limits](library.md#five-bar).\n\n"
         f"{markdown(GRADIENT_HEADINGS, gradients, 2)}\n"
         "![Time against error](images/compare_five_bar.png)\n\n"
         "## A thousand runs\n\n"

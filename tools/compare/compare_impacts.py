@@ -12,9 +12,10 @@ from rich.console import Console
 PAGE = DOCS / "contacts.md"
 TITLE = "## Gradients over many impacts"
 TEXT = """\
-Within 35 ms, the benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases: the slider bounces until it stays in contact with its guide, then leaves the guide and bounces again. The table
-shows how long the gradient of {objectives} objectives with respect to the clearance, the restitution and the crank length takes in compiled code (the fastest of many calls).
-`python tools/compare/compare.py impacts` repeats only this section.
+The benchmark `clearance-slider-crank` has {impacts} impacts and {releases} releases within 35 ms: the slider bounces until it stays in contact with its guide, then
+leaves the guide and bounces again. The table shows how long compiled code takes to compute the gradient of {objectives} objectives with respect to the
+clearance, the restitution and the crank length (the fastest of many calls). `python tools/compare/compare.py impacts` repeats the measurements of
+this section only.
 """
 
 
@@ -43,10 +44,10 @@ def section(report: dict[str, Any]) -> str:
             f"{TITLE}\n",
             TEXT.format(**report),
             markdown(headings, rows, 1),
-            "The next table compares the derivatives by other methods and coordinates, with a tolerance of"
+            "The next table compares derivatives from different methods and coordinates, at a tolerance of"
             " 1e-12. It shows the largest deviation of a derivative, relative to the largest derivative of"
-            ' the same objective. "Differences" are fourth-order central differences between runs that each'
-            " locate all events.\n",
+            ' the same objective. "Differences" are fourth-order central differences of complete runs; each'
+            " of these runs locates all events.\n",
             markdown(columns, agreement, 1),
         ]
     )

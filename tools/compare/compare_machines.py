@@ -31,31 +31,31 @@ INTRODUCTION = """\
 This page shows how long users wait for results when they simulate realistic machines with default options: for the first motion, for later motions,
 and for gradients with respect to 40 parameters. Each row was measured in a separate process, on one thread, with an initially empty cache of compiled
 code. All times are wall-clock times. The machines are defined in `tools/compare/machines.py`. To repeat the measurements, run
-`python tools/compare/compare.py machines`; `make compare` repeats those of all pages.
+`python tools/compare/compare.py machines`; `make compare` repeats the measurements of all pages.
 
 - **Setup**: the time to define the model, from the first Python statement to the last.
 - **First**: the duration of the first call.
-- **Later**: the median duration of five calls made at least ten seconds after the start of the first one. For gradients, these calls are made when
+- **Later**: the median duration of five later calls, at least ten seconds after the start of the first call. Gradients are measured as soon as
   compiled code is in use, but after one minute at the latest. For the other engines, and for *Varimech, as accurate*, the column shows the fastest of
   at least three calls.
-- **By**: Varimech compiles code in the background while it executes calls. Entries such as *by compiled code* show what executes the later calls and, for
-  gradients, when compiled code took over.
+- **By**: Varimech compiles code in the background while it executes calls. Entries such as *by compiled code* show how the later calls were executed.
+  For gradients, they also show when compiled code took over from bytecode.
 - **Error**: the distance between a point of the machine and its exact position (computed with a tolerance of 1e-10) at the end of the motion.
 """
 MOTION_TEXT = f"""\
 ## Motions
 
-The other engines start from the positions and velocities that Varimech assembled. They use the longest of several step sizes whose error is at most
-{1e3 * GOAL:g} mm, or the most accurate step size if no error is that small. *Varimech, as accurate* uses the largest tolerance that meets the same limit. MuJoCo uses RK4
-and closes loops with `connect` constraints that are as stiff as the step allows. Exudyn uses the trapezoidal rule with index-2 constraints. Neither
-engine can prescribe a motion as a constraint (Exudyn can only call a Python function in every step), so there are no results for the vehicle and the
-double wishbone.
+The other engines start from the positions and velocities that Varimech assembled. Several step sizes were tried for each engine. The table shows the
+longest step whose error is at most {1e3 * GOAL:g} mm or, if no error is this small, the most accurate step. *Varimech, as accurate* uses the largest tolerance
+that meets the same limit. MuJoCo uses RK4 and closes loops with `connect` constraints that are as stiff as the step allows. Exudyn uses the
+trapezoidal rule with index-2 constraints. Neither engine can prescribe a motion as a constraint (Exudyn can only call a Python function in every
+step), so the table contains no results of these engines for the vehicle and the double wishbone.
 """
 GRADIENT_TEXT = """\
 ## Gradients
 
-There are two objectives: the squared distance of a point from the origin at the end of the motion, and the integral of its squared speed. For the double
-wishbone, the objective is the camber angle, with 33 parameters. The limits are targets of the project; no test enforces them.
+There are two objectives: the squared distance of a point from the origin at the end of the motion, and the integral of its squared speed. For the
+double wishbone, the only objective is the camber angle, with 33 parameters. The limits are targets of the project; no test enforces them.
 
 The other engines cannot differentiate a motion with respect to parameters. Central differences need two motions per parameter, so their columns show the
 time of a later motion multiplied by twice the number of parameters. The time to rebuild and reassemble the models is not included.
@@ -63,8 +63,8 @@ time of a later motion multiplied by twice the number of parameters. The time to
 START_TEXT = """\
 ## Start of scissor structures
 
-The table shows the time from the first statement of the model to the end of a simulation of 1 ms. The last column would be constant if this time were
-proportional to the number of bodies.
+The table shows how long it takes from the first statement of the model to the end of a simulation of 1 ms. If this time were proportional to the
+number of bodies, the last column would be constant.
 """
 
 
@@ -205,9 +205,9 @@ def hessian_text(report: Report | str) -> str:
     if isinstance(report, str):
         return f"Exact Hessian of the spatial slider-crank: {report}.\n"
     return (
-        f"Exact Hessian of the spatial slider-crank ({report['parameters']} parameters, 5 s): first call"
-        f" {seconds(report['first'])} (limit {seconds(HESSIAN)}, ratio"
-        f" {report['first'] / HESSIAN:.2f}), later calls {seconds(report['later'])};"
+        f"The exact Hessian of the spatial slider-crank ({report['parameters']} parameters, 5 s) takes"
+        f" {seconds(report['first'])} in the first call (limit {seconds(HESSIAN)}, ratio"
+        f" {report['first'] / HESSIAN:.2f}) and {seconds(report['later'])} in later calls; the peak memory is"
         f" {report['megabytes']:.0f} MB.\n"
     )
 
@@ -223,18 +223,19 @@ def second_text(report: Report | str) -> str:
     total = seconds(report["stating"] + report["first"])
     return (
         "## A second machine\n\n"
-        f"The {names[0]} and the {names[1]} were simulated in one process, one after the other. The first"
-        f" simulation (1 ms) of the second machine ends {total} after the first statement of its"
-        f" model. It is executed by {report['execution']}, and {report['libraries'] or 'no'} libraries"
-        " were built for it: the bytecode interpreter and the time loops are compiled only once per"
-        " computer. Code for a particular model is compiled in the background if this is expected to"
-        " save time; large models with the same kinds of elements share this code.\n"
+        f"The {names[0]} and the {names[1]} were simulated one after the other in the same process. For"
+        f" the second machine, {total} pass between the first statement of its model and the end of its"
+        f" first simulation (1 ms of motion). This simulation runs as {report['execution']}, and"
+        f" {report['libraries'] or 'no'} libraries are built for it: the bytecode interpreter and the"
+        " time loops are compiled only once per computer. Code for a particular model is compiled in"
+        " the background if compiling is expected to save time. Large models with the same kinds of"
+        " elements share this code.\n"
     )
 
 
 MEMORY_TEXT = (
-    "**MB**: for Varimech, the peak memory of the process plus that of its largest finished compiler"
-    f" process; the limit is {MEMORY:g} MB. For Exudyn and MuJoCo, the peak memory of the process.\n"
+    "**MB**: the peak memory of the process. For Varimech, the peak memory of the largest finished"
+    f" compiler process is added; the limit for this sum is {MEMORY:g} MB.\n"
 )
 
 

@@ -48,31 +48,35 @@ How to choose:
 
 - **The default** suits most mechanisms. It has a high order, adapts its steps to a tolerance, and satisfies the constraints exactly. It supports
   redundant constraints, drivers and massless parts, passes through singular positions, and is fast enough for moderately stiff mechanisms.
-- **A fixed step** (`step=…`) suits mechanisms with stiff forces whose fast vibrations need not be resolved, real-time applications, and very long runs that
-  must conserve energy. `hht` and `generalised-alpha` damp vibrations that the step cannot resolve; the trapezoidal rule does not.
-- **Beams** have axial vibrations that are much faster than all other motion. For many segments or long runs, use `step=`, because a fixed step need not
-  resolve these vibrations. For few segments and high accuracy, use a tolerance. [Flexible bars](flexible.md) lists steps and errors.
+- **A fixed step** (`step=…`) suits mechanisms with stiff forces whose fast vibrations need not be resolved, real-time applications, and very long
+  runs that must conserve energy. The integrators `hht` and `generalised-alpha` damp vibrations that the step cannot resolve; the trapezoidal rule
+  does not damp them.
+- **Beams** have axial vibrations that are much faster than the rest of the motion. For beams with many segments or for long runs, use `step=…`,
+  because a fixed step need not resolve these vibrations. For few segments and high accuracy, use a tolerance. [Flexible bars](flexible.md) lists
+  steps and errors.
 - **`dopri5`** suits coarse tolerances and forces with kinks.
-- **`cvodes`, `idas`** suit forces that are too stiff for explicit integrators, if you need a tolerance. Their derivatives are those
-  of the continuous problem, accurate to the tolerance; they are not the exact derivatives of the discrete solution.
-  Varimech scales the variables of these integrators with the motion, so that a tolerance has the same meaning for a watch and for a crane. The stabilisation
-  parameter ω is kept between 1 and 5 times the rate of the motion (speed divided by the size of the mechanism). A run stops with an error if it steps
-  over a singular position, or if it needs more than 20,000 steps between two stored results.
+- **`cvodes`, `idas`** suit forces that are too stiff for explicit integrators, if you need a tolerance. Their derivatives approximate the derivatives
+  of the continuous problem to within the tolerance; they are not the exact derivatives of the discrete solution. Varimech scales the variables of
+  these integrators with the motion, so that a tolerance has the same meaning for a watch and for a crane. It keeps the stabilisation parameter ω
+  between 1 and 5 times the rate of the motion (the speed divided by the size of the mechanism). A run stops with an error if it steps over a singular
+  position, or if it needs more than 20,000 steps between two stored results.
 - **`independent`, `index1-stabilised`, `penalty`** are intended for comparison with programs that use them, and for independent checks.
 
-With adaptive steps, derivatives are exact for the sequence of steps that the run has chosen; they do not include the dependence of this sequence on the
-parameters. `method="finite-difference"` uses the same steps in all perturbed runs.
+With adaptive steps, derivatives are exact for the steps that the run has taken; they do not take into account that these steps depend on the
+parameters. With `method="finite-difference"`, all perturbed runs use the same steps.
 
-You can also select the coordinates: natural coordinates (`natural`), or relative coordinates along a spanning tree (`rtdyn0`, `rtdyn1`). By default (`auto`),
-Varimech selects the coordinates by the topology of the mechanism. All coordinates give the same results; [Coordinates](coordinates.md) compares their speed.
+You can also select the coordinates: natural coordinates (`natural`), or relative coordinates along a spanning tree (`rtdyn0`, `rtdyn1`). By default
+(`auto`), Varimech selects the coordinates according to the topology of the mechanism. All coordinates give the same results; the page
+[Coordinates](coordinates.md) compares their speed.
 """
 MEASURED = """\
 ## Cost of accuracy
 
-How long does a run of a given accuracy take? The table shows the time, in milliseconds, of a whole compiled run that reaches a given error. The error is the
-largest position error of any point at 50 instants, divided by the largest coordinate. The first column of times is that of the default method. CVODES and IDAS
-call an interpreted right-hand side. "–" means that no setting reached the error: runs were less accurate, stopped with an error message, or took longer
-than 8 s. `python tools/compare/compare.py methods` repeats these measurements, and `make compare` repeats those of all pages.
+How long does a run of a given accuracy take? The table shows the time, in milliseconds, of a complete compiled run that reaches a given error. The
+error is the largest position error of any point at 50 instants, divided by the largest coordinate. The first column of times shows the default
+method. CVODES and IDAS call an interpreted right-hand side. A dash means that no setting reached the error, because the runs were less accurate,
+stopped with an error message, or took longer than 8 s. `python tools/compare/compare.py methods` repeats these measurements, and `make compare`
+repeats the measurements of all pages.
 """
 
 

@@ -31,9 +31,10 @@ INTRODUCTION = """\
 # Scale
 
 This page compares the speed of Varimech and Exudyn for two planar mechanisms of uniform links (1 m, 1 kg) under gravity, with 10 to several thousand
-bodies. Both programs use the trapezoidal rule with a step of 1 ms on one thread. The time per step is the duration of a whole call divided by its number
-of steps, for the fastest of at least five calls with 50 to 500 steps. Build times and memory were measured once. Every case ran in a separate
-process. To repeat the measurements, run `python tools/compare/compare.py scale`; `make compare` repeats those of all pages.
+bodies. Both programs use the trapezoidal rule with a step of 1 ms on one thread. The time per step is the duration of a whole call divided by the
+number of its steps; it was measured for the fastest of at least five calls with 50 to 500 steps. Build times and memory were measured only once.
+Every case ran in a separate process. To repeat the measurements, run `python tools/compare/compare.py scale`; `make compare` repeats the measurements
+of all pages.
 """
 TITLES = {
     "chain": (
@@ -42,7 +43,7 @@ TITLES = {
     ),
     "four-bars": (
         "N four-bars",
-        "Benchmark A02 of the IFToMM library is a row of N windows with 2 N + 1 links, N loops and one degree of freedom. The cranks are initially upright, and their upper ends have a speed of 1 m/s.",
+        "This mechanism, benchmark A02 of the IFToMM library, is a row of N connected four-bars. It has 2 N + 1 links, N loops and one degree of freedom. Initially, the cranks are upright and their upper ends have a speed of 1 m/s.",
     ),
 }
 SETTINGS = f"""\
@@ -50,19 +51,19 @@ SETTINGS = f"""\
 
 - **Simulated time**: {", ".join(f"{seconds:g} s (N = {size:,})" for size, seconds in DURATIONS.items())}.
   The four-bars reach a singular position after about 0.7 s, beyond the end of all runs.
-- **Error**: each program is also run with a quarter of the step. The error is the largest difference, in micrometres, between the final positions of the
-  two runs. It is evaluated at the ends of the first ten links (or cranks) and of the last one. With a quarter of the step, the two programs must agree
-  to within the sum of their errors. The trapezoidal rule has order 2, so of two programs, one with a quarter of the other's error could use twice the
-  step.
-- **Varimech**: `simulate(…, step=1e-3, every=10**9, backend="native")` without other options. The initial conditions of the four-bars are one angle and
-  one speed; `near` gives approximate angles of all other links.
+- **Error**: each program is also run with a quarter of the step. The error is the largest difference, in micrometres, between the final positions of
+  the two runs, at the ends of the first ten links (or cranks) and of the last link (or crank). With a quarter of the step, the results of the two
+  programs must agree to within the sum of their errors. The trapezoidal rule has order 2: if a program has only a quarter of the other program's
+  error, it could use twice the step.
+- **Varimech**: the call is `simulate(…, step=1e-3, every=10**9, backend="native")`, without other options. The initial conditions of the four-bars
+  are one angle and one speed; `near` gives approximate angles of all other links.
 - **Exudyn**: `TrapezoidalIndex2`, the build without range checks (`exudynFast`), no files, no sensors, sparsity pattern reused.
   Several settings were tried, and the fastest is shown: modified Newton's method with relative tolerances from 1e-4 to 1e-8 (the default), and full
   Newton's method with 1e-4; the linear solver `EigenSparse` and, for up to 50 bodies, also `EXUdense` and `EigenDense`. A setting counts only if its error is at most {AS_ACCURATE:g} times the
   larger of two errors: that of Varimech, and that of Exudyn with its default tolerance.
-- **Setup**: the time to define the model in Varimech.
-- **Build**: the time from the first statement of the model to the end of the first step, without imports. For Varimech, this includes
-  deriving and compiling the equations, with an empty cache.
+- **Setup**: the time that Varimech takes to define the model.
+- **Build**: the time from the first statement of the model to the end of the first step, without imports. For Varimech, it includes the derivation
+  and compilation of the equations with an empty cache.
 - **Memory** (columns MB): the peak memory of the process or, if this is larger, of the compiler. It includes the imported libraries.
 """
 
@@ -253,7 +254,7 @@ def imported(rows: dict[str, list[Row]]) -> str:
         } | computed
     return (
         "Imports alone use "
-        + ", ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in computed.items())
+        + " and ".join(f"{megabytes:.0f} MB ({engine})" for engine, megabytes in computed.items())
         + ".\n"
     )
 

@@ -17,9 +17,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "acceptance.md"
 INTRODUCTION = """\
 # Acceptance figures
 
-`make verify` runs the slow tests, then computes the {count} figures on this page and compares each of them with its limit{summary}. Unless its name says
-otherwise, a figure is an error with respect to an independent reference: a closed form, another program, other coordinates or finite differences.
-Times depend on the machine.
+`make verify` runs the slow tests, then computes the {count} figures on this page and compares each with its limit. {summary} Unless its name says
+otherwise, a figure is the error of a result with respect to an independent reference: a closed-form solution, another program, other coordinates or
+finite differences. Times depend on the machine.
 
 {machine}Measured on {date}.
 """
@@ -57,7 +57,7 @@ def write_page(found: Mapping[str, Sequence[Figure]]) -> None:
     parts = [
         INTRODUCTION.format(
             count=len(figures),
-            summary="; all are met" if not missed else f"; limits missed: {missed}",
+            summary="All limits are met." if not missed else f"Limits missed: {missed}.",
             machine=machine({"varimech": version("varimech")}),
             date=date.today().isoformat(),
         )

@@ -123,7 +123,7 @@ BENCHMARKS: dict[str, Entry] = {
     ),
     "pendulum": Entry("Simple pendulum (IFToMM A01)", "pendulum"),
     "four-bar": Entry(
-        "Chain of N four-bar windows through its singular position, N = 2 and 40 (IFToMM A02)",
+        "Row of N connected four-bars in motion through a singular position, N = 2 and 40 (IFToMM A02)",
         "four_bar",
     ),
     "andrews": Entry("Andrews' squeezing mechanism (IFToMM A03, DAE test set)", "andrews"),
@@ -136,26 +136,28 @@ BENCHMARKS: dict[str, Entry] = {
         "Spatial slider-crank with a flexible rod, and its sensitivities", "flexible_slider_crank"
     ),
     "tree": Entry(
-        "Branched tree in space with every joint of an open chain, and its sensitivities", "tree"
+        "Branched tree in space with every type of joint for open chains, and its sensitivities",
+        "tree",
     ),
     "chain": Entry("Hanging chain of N bars, N = 10 and 100, and its sensitivities", "chain"),
     "pendulum-tolerance": Entry(
-        "Pendulum with a tolerance: means and variances of its angle (Choi 2005)",
+        "Pendulum whose length has a tolerance: means and variances of its angle (Choi 2005)",
         "pendulum_tolerance",
     ),
     "slider-crank-tolerance": Entry(
-        "Slider-crank with a tolerance: mean and deviation of a reaction (Choi 2005)",
+        "Slider-crank whose crank mass has a tolerance: mean and standard deviation of a reaction (Choi 2005)",
         "slider_crank_tolerance",
     ),
     "two-balls": Entry(
-        "Impact of two equal balls, and its sensitivities (nimblephysics issue 97)", "two_balls"
+        "Impact between two equal balls, and its sensitivities (nimblephysics issue 97)",
+        "two_balls",
     ),
     "bouncing-ball": Entry(
-        "Bouncing ball through infinitely many impacts, and its sensitivities (Siconos)",
+        "Ball that bounces infinitely often before it rests, and its sensitivities (Siconos)",
         "bouncing_ball",
     ),
     "friction-oscillator": Entry(
-        "Oscillator with Coulomb friction that sticks in the end, and its sensitivities",
+        "Oscillator with Coulomb friction that finally sticks, and its sensitivities",
         "friction_oscillator",
     ),
     "clearance-slider-crank": Entry(
@@ -168,15 +170,16 @@ BENCHMARKS: dict[str, Entry] = {
         "Block on an incline with dry friction, and its sensitivities", "sliding_block"
     ),
     "rotating-pendulum": Entry(
-        "Vibrations about a driven steady motion, and their sensitivities", "rotating_pendulum"
+        "Rotating pendulum: vibrations about a driven steady motion, and their sensitivities",
+        "rotating_pendulum",
     ),
     "cam-follower": Entry(
-        "Eccentric cam: the speed at which a flat follower lifts off, and its sensitivity",
+        "Eccentric cam: speed at which a flat follower lifts off, and its sensitivity",
         "cam_follower",
     ),
     "rolling-disc": Entry("Disc and hoop rolling upright, and their sensitivities", "rolling_disc"),
     "gear-train": Entry(
-        "Planetary gear, gear pair, belt, rack and screw over many turns, and their sensitivities",
+        "Planetary gear set, gear pair, belt, rack and screw over many turns, and their sensitivities",
         "gear_train",
     ),
     "bicycle": Entry(

@@ -22,14 +22,14 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
         "",
         "This page lists the accuracy of Varimech for benchmark problems, most of which are"
         " published. For each problem, a file in `src/varimech/benchmarks/` computes the results and"
-        " compares them with reference values; the file names the sources of these values."
+        " compares them with reference values. The file also names the sources of these values."
         " `varimech benchmark all --page FILE` writes this page.",
         "",
-        "The table shows, for each benchmark, the check whose error is the largest share of its"
-        " tolerance. The times are those of a single run: *build* includes deriving and compiling the"
-        " equations and assembling the initial state, *run* is the time integration. The sections"
-        " below list all checks. In their names, *direct* and *adjoint* are the methods that compute a"
-        " derivative, and (SI) stands for the SI unit of the value.",
+        "For each benchmark, the table shows the worst check, that is, the check whose error is the"
+        " largest share of its tolerance. Both times refer to a single run: *build* is the time to"
+        " derive and compile the equations and to assemble the initial state, and *run* is the time of"
+        " the integration. The sections below list all checks. In their names, *direct* and *adjoint*"
+        " are the methods that compute a derivative, and (SI) stands for the SI unit of the value.",
         "",
         f"Machine: {_machine()}.",
         "",
