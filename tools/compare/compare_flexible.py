@@ -105,7 +105,7 @@ the vibrations of the beam, and therefore need 16 segments or more: with two seg
 
 ![The motion of the softest beam](images/flexible_soft_motion.png)
 
-For a length of {LENGTH:.2f} m, the largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}.
+The bar is {LENGTH:.2f} m long. For the moduli in parentheses, its largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}.
 """
 
 
@@ -247,7 +247,7 @@ def steps() -> str:
 ## Axial vibrations and steps
 
 The segments vibrate axially, much faster than the mechanism moves. The frequencies of these vibrations reach √12 n/L √(E/ρ) (with lumped masses,
-√4 n/L √(E/ρ)). In the five-bar, these are {fastest} rad/s, whereas the mechanism moves with about 3 rad/s. The table shows
+√4 n/L √(E/ρ)). In the five-bar, they reach {fastest} rad/s, whereas the mechanism moves at about 3 rad/s. The table shows
 the error of the position of point 1 after 1 s (m). The reference solution was computed with ALI3-P and the trapezoidal rule with steps of 10 µs:
 
 {markdown(headings, rows, 2)}
@@ -326,7 +326,7 @@ def compare_flexible() -> None:
 # Flexible mechanisms
 
 `m.beam(…)` models a flexible bar by a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005). The
-positions of its nodes are natural coordinates. The beam stretches and bends, also in large motions; shear and torsion are not modelled.
+positions of its nodes are natural coordinates. The beam can stretch and bend during large motions; shear and torsion are not modelled.
 
 This page shows how to choose the number of segments and the step size. The advice is based on the measured accuracy of deflections and frequencies of single
 beams, and of the motion of a five-bar whose bar 12 is flexible (benchmark `flexible-five-bar`). The last section answers a question about sensitivities that

@@ -204,16 +204,21 @@ the length that defines the geometry. The relative differences from the direct d
 {differences}
 
 **E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, so E ∂x₁/∂E is at most a few millimetres.
-Nevertheless, Varimech computes it without loss of accuracy: central differences agree to within their own accuracy, and an independent solution in
-minimal coordinates, differentiated by complex steps, agrees to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have only one or two correct
-digits, and their error grows with time: the beam vibrates (61 rad/s in bending, 5,900 rad/s axially), and a change of E shifts the phase of these
+Nevertheless, Varimech computes this derivative without loss of accuracy: central differences agree to within their own accuracy, and an independent solution in
+minimal coordinates, differentiated by complex steps, agrees to {digits:.0e} (benchmark `flexible-five-bar`).
+
+One-sided differences of 0.1 % have only one or two correct digits, and their error grows with time: the beam vibrates (61 rad/s in bending, 5,900 rad/s axially), and a change of E shifts the phase of these
 vibrations. Even so, these differences are accurate enough to show that the smaller curve in Figure 3 is nearly correct. The larger curve, which reaches
-1e-13 m/Pa, is not the derivative. The cause is not in the paper's formulas for E, (12) and (14): they are correct, and Varimech uses them, too. The penalty
+1e-13 m/Pa, is not the derivative.
+
+The cause is not in the paper's formulas for E, (12) and (14): they are correct, and Varimech uses them, too. The penalty
 is not the cause either: with the pure penalty formulation, penalty factors of 1e4 and 1e7 and steps of 1 ms and 0.1 ms, the largest derivatives are {penalty}.
 
 **The geometry (Figure 4).** Both curves are similar to the curve of a rigid bar, whose geometry changes with its length. The geometry must therefore also have
 been changed for both curves of the figure, so they show L ∂x₁/∂L. One-sided differences of 0.1 % reproduce this derivative well: the first three lines in the
-second panel of the figure above coincide. The paper, however, differentiates only the forces with respect to L0 and omits the term M' q̈. (It does not consider the
+second panel of the figure above coincide.
+
+The paper, however, differentiates only the forces with respect to L0 and omits the term M' q̈. (It does not consider the
 density as a parameter, for which this term is also needed.) Without this term, and with (18) as printed, the analytical curve is the last line of the second
 panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
 after 5 s. This explains why the curves drift apart: the mass of the bar grows with its length, and the effect of the mass grows with time. If the curves
