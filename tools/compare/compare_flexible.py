@@ -192,7 +192,9 @@ the values of Euler–Bernoulli theory:
 {markdown(frequency_headings, frequency_rows, 1)}
 
 The bending potential is calibrated for a simply supported beam under a load at mid-span; in this case, the deflection is exact if n is even. In all
-other cases, the error decreases as 1/n². A clamped beam is modelled as one half of a beam that is symmetric about the clamp, which gives the clamp a
+other cases, the error decreases as 1/n².
+
+A clamped beam is modelled as one half of a beam that is symmetric about the clamp, which gives the clamp a
 stiffness of 2 E I (1 + 2/n²)/ℓ³. Under an end load, the end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) times the exact value; the error is
 less than 0.1 % for n ≥ 39. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
 """

@@ -226,7 +226,9 @@ were computed as the paper describes, then the finite-difference curve is correc
 
 **The formula.** The bending force F depends on L0 only through α ∝ L0⁻⁵, because φ = |a × b| depends on the node positions and not on L0. The derivative of
 F is therefore ∂F/∂L0 = −(5/L0) F. Equation (17) of the paper adds terms for φ. Its equation (18), in which the factor is −2, is not the sum of (16) and (17),
-in which the factor is +2. The table shows L0 ∂x₁/∂L0 (m) for the three formulas, computed with the same beam and α ∝ L0^p for p = −5, 2, −2. The stiff beam
+in which the factor is +2.
+
+The table shows L0 ∂x₁/∂L0 (m) for the three formulas, computed with the same beam and α ∝ L0^p for p = −5, 2, −2. The stiff beam
 hardly bends, so the three results differ little and the error of the printed formula is hard to see. For a beam that is a hundred times softer, the printed
 formula gives the wrong sign:
 
@@ -234,7 +236,9 @@ formula gives the wrong sign:
 
 **The unstressed length alone.** If L0 changes but the nodes keep their positions, the beam is initially prestressed. The derivative
 then oscillates at the axial frequency of 5,900 rad/s without damping; the amplitude of this oscillation is as large as its mean. Only the mean appears if the
-integrator does not resolve this vibration (with steps longer than 0.1 ms) or damps it. Finite differences with respect to L0 need small perturbations. If L0
+integrator does not resolve this vibration (with steps longer than 0.1 ms) or damps it.
+
+Finite differences with respect to L0 need small perturbations. If L0
 is increased by 0.1 % and the ends are fixed, the beam is compressed by E a₀/1000 = 22 kN, which is 37 times its buckling load π² E I/L² = 592 N. The beam then
 buckles, and the difference is wrong by factors of up to 200.
 
