@@ -89,23 +89,23 @@ def parameters() -> str:
 ## All parameters, more segments, softer beams
 
 The figure shows the derivatives of the five-bar's motion with respect to all parameters, computed by direct differentiation. The derivative with respect to
-the density depends on the term M' q̈, and is accurate because the accelerations contain no noise.
+the density depends on the term M' q̈. It is accurate because the accelerations contain no noise.
 
 ![All parameters](images/flexible_parameters.png)
 
-The table shows the x coordinate of point 1, x₁, at t = 1 s, and its derivatives multiplied by their parameters (m), for several numbers of segments (ALI3-P,
-h = 0.1 ms):
+The table shows the x coordinate of point 1, x₁, at t = 1 s for several numbers of segments (ALI3-P, h = 0.1 ms). It also shows the derivatives of x₁, each
+multiplied by the value of the parameter (m):
 
 {markdown(headings, rows, 1)}
 
-With two segments, positions are accurate to 2e-4 m, and derivatives with respect to mass and geometry to 1 %. Derivatives with respect to E and I need 16
-segments or more, because they depend on the vibrations of the beam, whose frequencies have an error of 22 % with two segments.
+With two segments, positions are accurate to 2e-4 m, and derivatives with respect to mass and geometry to 1 %. Derivatives with respect to E and I depend on
+the vibrations of the beam, and therefore need 16 segments or more: with two segments, the frequencies of these vibrations have an error of 22 %.
 
 ![Softer beams](images/flexible_softer.png)
 
 ![The motion of the softest beam](images/flexible_soft_motion.png)
 
-For a length of {LENGTH:.2f} m, the largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}.
+The bar is {LENGTH:.2f} m long. For the moduli in parentheses, its largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}.
 """
 
 
@@ -185,16 +185,18 @@ def statics() -> str:
     return f"""\
 ## Accuracy of the element
 
-The tables show deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`) for n segments, relative to
-Euler–Bernoulli theory:
+The tables show deflections under small loads (`m.equilibrium()`) and first natural frequencies (`m.frequencies()`) for n segments. All values are divided by
+the values of Euler–Bernoulli theory:
 
 {markdown(headings, rows, 1)}
 {markdown(frequency_headings, frequency_rows, 1)}
 
-The bending potential is calibrated for a simply supported beam under a load at mid-span, for which it is exact if n is even. In all
-other cases, the error decreases as 1/n². A clamped beam is modelled as one half of a beam that is symmetric about the clamp, so the clamp has the
-stiffness 2 E I (1 + 2/n²)/ℓ³. The end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) times the exact one, which is within 0.1 %
-for n ≥ 39. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
+The bending potential is calibrated for a simply supported beam under a load at mid-span; in this case, the deflection is exact if n is even. In all
+other cases, the error decreases as 1/n².
+
+A clamped beam is modelled as one half of a beam that is symmetric about the clamp, which gives the clamp a
+stiffness of 2 E I (1 + 2/n²)/ℓ³. Under an end load, the end deflection of a cantilever is therefore (2 n² + 1)/(2 n² + 4) times the exact value; the error is
+less than 0.1 % for n ≥ 39. The deflection of beams clamped at both ends is too large by a factor of about 1 + 6/n².
 """
 
 
@@ -246,22 +248,22 @@ def steps() -> str:
     return f"""\
 ## Axial vibrations and steps
 
-The axial vibrations of segments are much faster than the motion of the mechanism: their frequencies reach √12 n/L √(E/ρ) (√4 instead of √12 with lumped
-masses). In the five-bar, these are {fastest} rad/s, while the mechanism moves with about 3 rad/s. The table shows the error of the position of
-point 1 after 1 s (m), relative to ALI3-P with the trapezoidal rule and steps of 10 µs:
+The segments vibrate axially, much faster than the mechanism moves. The frequencies of these vibrations reach √12 n/L √(E/ρ) (with lumped masses,
+√4 n/L √(E/ρ)). In the five-bar, they reach {fastest} rad/s, whereas the mechanism moves at about 3 rad/s. The table shows
+the error of the position of point 1 after 1 s (m). The reference solution was computed with ALI3-P and the trapezoidal rule with steps of 10 µs:
 
 {markdown(headings, rows, 2)}
 
-- **Implicit integrators** (`step=` alone) need not resolve these vibrations: choose h for the motion of
-  interest. For example, h = 2 ms resolves bending at 61 rad/s to 1 %. With many segments and long steps, the Newton iteration eventually
-  fails, because the trapezoidal rule conserves the energy of the vibrations. If this happens, use `integrator="generalised-alpha"`, which damps
-  the vibrations, or halve h.
-- **Explicit integrators** must resolve these vibrations. The highest frequency ω limits the step: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`).
-  With `tolerance=`, such steps are chosen automatically, which suits few segments and accuracies of 1e-10 or better. Lumped masses allow steps that are
-  longer by a factor of √3.
-- **Penalty formulations** add vibrations of the penalty. With the Φ̈ term (the default), these vibrations are slow. In the pure penalty formulation of
-  the paper, they are stiff, so this formulation suits implicit integrators only. The vibrations also appear in the accelerations, which is why the paper
-  does not treat the density. ALI3-P removes them by projection.
+- **Implicit integrators** (selected by `step=` alone) need not resolve these vibrations, so you can choose h for the motion of interest.
+  For example, h = 2 ms resolves a bending vibration of 61 rad/s to 1 %. With many segments and long steps, the Newton iteration eventually
+  fails, because the trapezoidal rule conserves the energy of the axial vibrations. If this happens, halve h or use `integrator="generalised-alpha"`, which
+  damps the vibrations.
+- **Explicit integrators** must resolve these vibrations. The highest frequency ω limits the step h: h ω ≤ 2.8 (`rk4`), 6.0 (`dop853`), 1.1 (`dopri5`).
+  With `tolerance=`, Varimech chooses such steps automatically; use this option for few segments and accuracies of 1e-10 or better. Lumped masses allow steps
+  that are longer by a factor of √3.
+- **Penalty formulations** add vibrations, in which the constraints act as springs. With the Φ̈ term (the default), these vibrations are slow. In the pure
+  penalty formulation of the paper, they are fast, so this formulation is suitable only for implicit integrators. The vibrations also disturb the
+  accelerations; for this reason, the paper does not consider the density as a parameter. ALI3-P removes such vibrations by projection.
 - **If a run diverges**, it stops with an error. The error names the beam, its highest frequency and the required step, or suggests an integrator that does
   not need such a short step.
 """
@@ -305,13 +307,13 @@ def times() -> str:
     return f"""\
 ## Time per step
 
-A pinned beam falls from the horizontal (planar, ALI3-P, h = 1 ms). The table shows the time per step in µs, with the number of Newton iterations in
-parentheses, for compiled code on one thread (the fastest of seven runs of 100 steps):
+In this example, a beam pinned at one end falls from a horizontal position (planar, ALI3-P, h = 1 ms). The table shows the time per step in µs for compiled code
+on one thread (the fastest of seven runs of 100 steps). The number of Newton iterations per step is in parentheses:
 
 {markdown(headings, rows, 0)}
 
-The time per iteration grows linearly with n. The sudden load excites vibrations of single segments, which the trapezoidal rule does not damp. These
-vibrations change sign from step to step, so a beam with more segments needs more iterations.
+The time per iteration grows linearly with n. The sudden load excites vibrations of individual segments, which the trapezoidal rule does not damp. These
+vibrations change sign from one step to the next, so beams with more segments need more iterations.
 """
 
 
@@ -326,24 +328,24 @@ def compare_flexible() -> None:
 # Flexible mechanisms
 
 `m.beam(…)` models a flexible bar by a rotation-free beam (J. C. García Orden and J. Cuenca Queipo, J. Comput. Nonlinear Dyn. 12 (2017) 051005). The
-positions of its nodes are natural coordinates. The beam has axial and bending energies for large motions, but neither shear nor torsion.
+positions of its nodes are natural coordinates. The beam can stretch and bend during large motions; shear and torsion are not modelled.
 
-This page shows how to choose the number of segments and the step. The advice is based on measurements: statics and frequencies of single beams, and the
-motion of a five-bar whose bar 12 is flexible (benchmark `flexible-five-bar`). The last section answers a question about sensitivities that J. C. García
-Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023) left open. `python tools/compare/compare.py flexible` repeats these
-measurements, and `make compare` repeats those of all pages.
+This page shows how to choose the number of segments and the step size. The advice is based on the measured accuracy of deflections and frequencies of single
+beams, and of the motion of a five-bar whose bar 12 is flexible (benchmark `flexible-five-bar`). The last section answers a question about sensitivities that
+J. C. García Orden, J. J. Arribas Montejo, F. Gabaldón Castillo and D. Dopico (CILAMCE 2023) left open. `python tools/compare/compare.py flexible` repeats
+the measurements on this page; `make compare` repeats the measurements on all pages.
 
 ## Number of segments and step
 
 | purpose | recommended choice |
 |---|---|
 | the motion, and derivatives with respect to masses and lengths | 2 segments: in the five-bar below, positions are accurate to 2e-4 m and derivatives to 1 % |
-| deflections and first frequencies to about 3 % | 8 segments; 16 for beams clamped at both ends |
+| deflections and first frequencies with an accuracy of about 3 % | 8 segments; 16 segments for beams clamped at both ends |
 | derivatives with respect to E and I, higher frequencies | 16 segments or more |
 | large bending | enough segments to keep the angle between adjacent segments well below 90° |
-| a fixed step | `step=` (ALI3-P) with fifty steps per period of the motion of interest for an error of 1 %; axial vibrations need not be resolved |
-| many segments and a long run | `step=` with `integrator="generalised-alpha"`, which damps axial vibrations |
-| high accuracy | few segments, and `tolerance=`; the steps then resolve every vibration |
+| runs with fixed steps | `step=` (ALI3-P); fifty steps per period of the motion of interest give an error of 1 %. Axial vibrations need not be resolved |
+| long runs with many segments | `step=` with `integrator="generalised-alpha"`, which damps axial vibrations |
+| high accuracy | few segments, and `tolerance=`; the steps then resolve all vibrations |
 
 """
     crank = flexible_slider_crank.run().figures()
@@ -352,8 +354,8 @@ measurements, and `make compare` repeats those of all pages.
     spatial = """\
 ## Spatial beams
 
-The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod. `varimech benchmark flexible-slider-crank`
-compares its motion and the derivatives with respect to all five parameters with an independent solution.
+The benchmark `flexible-slider-crank` is a spatial slider-crank with a flexible rod. The command `varimech benchmark flexible-slider-crank`
+compares its motion, and the derivatives with respect to all five parameters, with an independent solution.
 
 ![Spatial slider-crank with a flexible rod](images/flexible_slider_crank_mechanism.png)
 

@@ -192,45 +192,55 @@ def question() -> str:
 ## An open question: which curve is correct
 
 For the five-bar with a flexible bar 12, the paper (CILAMCE 2023) shows ∂x₁/∂E (its Figure 3) and ∂x₁/∂L0 (its Figure 4), where L0 is the unstressed length
-of the bar. Each figure has an "analytical" curve and a curve computed by finite differences, with the parameter increased by 0.1 %. In Figure 3, the
-analytical curve is considerably larger. In Figure 4, the two curves drift apart with time, and both are similar to that of a rigid bar. The paper leaves the
-reason open. The following figure repeats the comparison and adds the exact derivatives:
+of the bar. Each figure contains an "analytical" curve and a curve computed by finite differences, with the parameter increased by 0.1 %. In Figure 3, the
+values of the analytical curve are considerably larger. In Figure 4, the two curves drift apart with time, and both are similar to the curve of a rigid bar.
+The paper does not explain these differences. The following figure repeats the comparison and adds the exact derivatives:
 
 ![Figures 3 and 4 recomputed](images/flexible_question.png)
 
-The table shows p ∂x₁/∂p in metres for each parameter p (n = 2). L is the length that defines the geometry. The relative difference from the direct
-derivative is in parentheses.
+The table shows p ∂x₁/∂p in metres for each parameter p (n = 2), computed by direct differentiation, by central differences and by one-sided differences. L is
+the length that defines the geometry. The relative differences from the direct derivatives are in parentheses.
 
 {differences}
 
-**E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, which corresponds to a few millimetres for E ∂x₁/∂E.
-It is nevertheless computed without loss of accuracy: central differences agree to within their own accuracy, and an independent solution in
-minimal coordinates, differentiated by complex steps, agrees to {digits:.0e} (benchmark `flexible-five-bar`). One-sided differences of 0.1 % have only one or two correct
-digits, and their error grows with time: the beam vibrates (61 rad/s in bending, 5,900 rad/s axially), and a change of E shifts the phase of these
-vibrations. Nevertheless, these differences are close enough to show that the smaller curve in Figure 3 is nearly correct. The considerably larger curve,
-of 1e-13 m/Pa, is not the derivative. The paper's formulas for E, (12) and (14), are correct and are also used in Varimech, so they are not
-the cause. The penalty is not the cause either: with the pure penalty formulation, factors of 1e4 and 1e7 and h of 1 and
-0.1 ms, the largest derivatives are {penalty}.
+**E (Figure 3).** The derivative is small because E is large: at most {largest:.1e} m/Pa within 5 s, so E ∂x₁/∂E is at most a few millimetres.
+Nevertheless, Varimech computes this derivative without loss of accuracy: central differences agree to within their own accuracy, and an independent solution in
+minimal coordinates, differentiated by complex steps, agrees to {digits:.0e} (benchmark `flexible-five-bar`).
 
-**The geometry (Figure 4).** Both curves are similar to that of a rigid bar, whose geometry changes with its length. The geometry must therefore change in
-both curves as well, so they show L ∂x₁/∂L. Differences of 0.1 % reproduce this derivative well: the first three lines in the second panel of the figure
-coincide. The paper differentiates only forces with respect to L0. It omits the term M' q̈; it does not treat the density, whose derivative requires this term.
-Without this term, and with (18) as printed, the analytical curve is the last line of the second panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
+One-sided differences of 0.1 % have only one or two correct digits, and their error grows with time: the beam vibrates (61 rad/s in bending, 5,900 rad/s axially), and a change of E shifts the phase of these
+vibrations. Even so, these differences are accurate enough to show that the smaller curve in Figure 3 is nearly correct. The larger curve, which reaches
+1e-13 m/Pa, is not the derivative.
+
+The cause is not in the paper's formulas for E, (12) and (14): they are correct, and Varimech uses them, too. The penalty
+is not the cause either: with the pure penalty formulation, penalty factors of 1e4 and 1e7 and steps of 1 ms and 0.1 ms, the largest derivatives are {penalty}.
+
+**The geometry (Figure 4).** Both curves are similar to the curve of a rigid bar, whose geometry changes with its length. The geometry must therefore also have
+been changed for both curves of the figure, so they show L ∂x₁/∂L. One-sided differences of 0.1 % reproduce this derivative well: the first three lines in the
+second panel of the figure above coincide.
+
+The paper, however, differentiates only the forces with respect to L0 and omits the term M' q̈. (It does not consider the
+density as a parameter, for which this term is also needed.) Without this term, and with (18) as printed, the analytical curve is the last line of the second
+panel: {mass_kept:.2f} m instead of {mass_moves:.2f} m
 after 5 s. This explains why the curves drift apart: the mass of the bar grows with its length, and the effect of the mass grows with time. If the curves
-were computed as the text of the paper describes, the finite-difference curve is therefore correct, and the analytical curve is not.
+were computed as the paper describes, then the finite-difference curve is correct, and the analytical curve is not.
 
 **The formula.** The bending force F depends on L0 only through α ∝ L0⁻⁵, because φ = |a × b| depends on the node positions and not on L0. The derivative of
-F is therefore ∂F/∂L0 = −(5/L0) F. The paper's (17) adds terms for φ, and its (18), with −2, is not the sum of (16) and (17), which has +2. The table shows
-L0 ∂x₁/∂L0 (m) by the three formulas, computed with the same beam and α ∝ L0^p for p = −5, 2, −2. The stiff beam hardly bends, so the three formulas differ
-little and the error of the printed formula is hard to see. For a beam that is a hundred times softer, the printed formula gives the wrong sign:
+F is therefore ∂F/∂L0 = −(5/L0) F. Equation (17) of the paper adds terms for φ. Its equation (18), in which the factor is −2, is not the sum of (16) and (17),
+in which the factor is +2.
+
+The table shows L0 ∂x₁/∂L0 (m) for the three formulas, computed with the same beam and α ∝ L0^p for p = −5, 2, −2. The stiff beam
+hardly bends, so the three results differ little and the error of the printed formula is hard to see. For a beam that is a hundred times softer, the printed
+formula gives the wrong sign:
 
 {formulas}
 
-**The unstressed length alone.** If L0 changes and the nodes keep their positions, the beam is initially prestressed. The derivative
-then oscillates with the axial frequency of 5,900 rad/s, undamped, with an amplitude as large as its mean. Integrators that do not resolve this vibration
-(with steps longer than 0.1 ms), or that damp it, show the mean. Finite differences with respect to L0 need small perturbations: with L0 increased by 0.1 %
-and fixed ends, the beam is compressed by E a₀/1000 = 22 kN, which is 37 times its buckling load π² E I/L² = 592 N. The beam then buckles, and the difference
-is wrong by factors of up to 200.
+**The unstressed length alone.** If L0 changes but the nodes keep their positions, the beam is initially prestressed. The derivative
+then oscillates at the axial frequency of 5,900 rad/s without damping; the amplitude of this oscillation is as large as its mean. Only the mean appears if the
+integrator does not resolve this vibration (with steps longer than 0.1 ms) or damps it.
+
+Finite differences with respect to L0 need small perturbations. If L0
+is increased by 0.1 % and the ends are fixed, the beam is compressed by E a₀/1000 = 22 kN, which is 37 times its buckling load π² E I/L² = 592 N. The beam then
+buckles, and the difference is wrong by factors of up to 200.
 
 In Varimech, both lengths can be parameters: `m.beam(…, length=L, natural_length=L0)`.
 """
