@@ -728,8 +728,8 @@ class ElementMethods:
                 if not given (rad).
             efficiency: Efficiency: ratio of output power to input power, in (0, 1], whichever side
                 drives. Requires a stiffness.
-            slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
-                if not given (rad/s).
+            slip_velocity: Rate of the first angle below which losses decrease gradually to zero;
+                1e-3 rad/s if not given (rad/s).
         """
 
     def rack_and_pinion(
@@ -770,8 +770,8 @@ class ElementMethods:
                 if not given (m).
             efficiency: Efficiency: ratio of output power to input power, in (0, 1], whichever side
                 drives. Requires a stiffness.
-            slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
-                if not given (rad/s).
+            slip_velocity: Rate of the first angle below which losses decrease gradually to zero;
+                1e-3 rad/s if not given (rad/s).
         """
 
     def belt(
