@@ -17,8 +17,8 @@ class RigidBodyElement(BodyElement[RigidBody]):
     kind = "body"
     mass = fields.Mass()
     inertia = fields.Inertia(
-        "Inertia about the centre of mass: a number (planar); three principal values or a 3×3"
-        " matrix in body axes (spatial). A body with a mass needs it.",
+        "Inertia about the centre of mass: a number in planar models; three principal values or a 3×3"
+        " matrix in body axes in spatial models. A body with a mass needs it.",
         default=None,
     )
     com = fields.Vector(

@@ -39,7 +39,7 @@ PROFILE_EVERY = 8
 
 
 class Cam(ClosureElement):
-    """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
+    """A cam with a knife-edge, roller or flat-faced follower that slides or swings, for planar models.
 
     Example, with a periodic table `lift`: `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 +
     lift(u)", roller=0.008)`. A flat face has its normal towards the cam: `face=(0, -1)`. With

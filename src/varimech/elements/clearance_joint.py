@@ -25,8 +25,8 @@ from .contact import along_surface, velocity_at
 
 
 class ClearanceJoint(ContactElement):
-    """A joint with clearance: a pin in a bore (plane), a ball in a socket (space) or, with an axis, a
-    block in a slot along this axis (plane).
+    """A joint with clearance. In planar models, it is a pin in a bore or, if an axis is given, a block
+    in a slot along this axis; in spatial models, it is a ball in a socket.
 
     Like any other number of the model, the clearance may be a parameter with a tolerance.
     """

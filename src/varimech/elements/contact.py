@@ -75,7 +75,8 @@ class ContactPair(ContactElement):
         "Other end of the second body's capsule, whose first end is the second point."
     )
     arc = fields.OptionalVector(
-        "First and last angle of an arc around the second point, in the second body's frame (plane).",
+        "First and last angle of an arc around the second point, in the second body's frame (planar models"
+        " only).",
         unit="rad",
     )
     arc_radius = fields.OptionalScalar(

@@ -96,8 +96,8 @@ class _Side:
 
 
 class CurveContact(ClosureElement):
-    """Two touching curves on two bodies (plane), with form closure, or with force closure so that they can
-    separate.
+    """Two touching curves on two bodies in planar models, with form closure, or with force closure so
+    that they can separate.
 
     An ellipse on a line: `m.curve_contact("touch", "wheel.C", "ground.O", first_curve=("2*cos(u)",
     "sin(u)"), first_interval=(0, 2 * pi), first_closed=True, second_curve=[(0, 0), (9, 0)],

@@ -10,7 +10,9 @@ from .point_on_line import PointOnLine
 
 
 class Cylindrical(PointOnLine):
-    """A sleeve on a shaft (space): the second body rotates about a common axis and slides along it."""
+    """A sleeve on a shaft, for spatial models: the second body rotates about a common axis and slides
+    along it.
+    """
 
     kind = "cylindrical"
     dimensions = (3,)

@@ -183,8 +183,9 @@ class ElementMethods:
         Args:
             name: its name.
             mass: Mass; it may be omitted or zero if only kinematics is computed (kg).
-            inertia: Inertia about the centre of mass: a number (planar); three principal values or
-                a 3×3 matrix in body axes (spatial). A body with a mass needs it (kg·m²).
+            inertia: Inertia about the centre of mass: a number in planar models; three principal
+                values or a 3×3 matrix in body axes in spatial models. A body with a mass needs it
+                (kg·m²).
             com: Centre of mass in the body's frame; the origin if not given. It is also the point
                 'com' (m).
             points: Named points in the body's frame (m).
@@ -338,8 +339,8 @@ class ElementMethods:
         slip_velocity: Number = 0.001,
         friction_radius: Number = 0.0,
     ) -> Spherical:
-        """A ball joint (space): two points coincide, and the bodies rotate freely about them. Friction
-        opposes the relative angular velocity.
+        """A ball joint, for spatial models: two points coincide, and the bodies rotate freely about
+        them. Friction opposes the relative angular velocity.
 
         Args:
             name: its name.
@@ -368,7 +369,8 @@ class ElementMethods:
         axis: Vector,
         axis_on_second: Vector = None,
     ) -> Cylindrical:
-        """A sleeve on a shaft (space): the second body rotates about a common axis and slides along it.
+        """A sleeve on a shaft, for spatial models: the second body rotates about a common axis and slides
+        along it.
 
         Args:
             name: its name.
@@ -400,8 +402,8 @@ class ElementMethods:
         axis: Vector,
         axis_on_second: Vector,
     ) -> Universal:
-        """A Hooke joint (space): two points coincide, and an axis of one body stays perpendicular to an axis
-        of the other.
+        """A Hooke joint, for spatial models: two points coincide, and an axis of one body stays
+        perpendicular to an axis of the other.
 
         Args:
             name: its name.
@@ -432,8 +434,9 @@ class ElementMethods:
         normal: Vector,
         normal_on_second: Vector = None,
     ) -> Planar:
-        """A block on a table (space): the second point stays on the plane through the first point, and the
-        bodies rotate relative to each other about the normal of this plane only.
+        """A block on a table, for spatial models: the second point stays on the plane through the
+        first point, and the bodies rotate relative to each other about the normal of this plane
+        only.
 
         Args:
             name: its name.
@@ -463,7 +466,8 @@ class ElementMethods:
         slip_velocity: Number = 0.001,
         normal: Vector,
     ) -> PointOnPlane:
-        """The second point stays on a plane through the first point, fixed in the first body (space).
+        """In spatial models, the second point stays on a plane through the first point, fixed in the first
+        body.
 
         Args:
             name: its name.
@@ -494,8 +498,8 @@ class ElementMethods:
         pitch: Number,
         friction_radius: Number = 0.0,
     ) -> Screw:
-        """A nut on a thread (space): the bodies share an axis, and one turn about it advances the second body
-        by the pitch.
+        """A nut on a thread, for spatial models: the bodies share an axis, and one turn about it advances
+        the second body by the pitch.
 
         Args:
             name: its name.
@@ -634,10 +638,11 @@ class ElementMethods:
         Args:
             name: its name.
             body: Body, or point of a beam, on which the torque acts.
-            value: Torque: a number (plane) or components (space), a function of the state, or
-                strings with expressions in t and the state (N·m).
+            value: Torque: a number in planar models or components in spatial models, a function of
+                the state, or strings with expressions in t and the state (N·m).
             against: Body on which the opposite torque acts, as for a motor between two bodies.
-            frame: Axes of the components: "global", or "body" for the axes of the body (space).
+            frame: Axes of the components: "global", or "body" for the axes of the body (spatial
+                models only).
         """
 
     def bushing(
@@ -723,8 +728,8 @@ class ElementMethods:
                 if not given (rad).
             efficiency: Efficiency: ratio of output power to input power, in (0, 1], whichever side
                 drives. Requires a stiffness.
-            slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
-                if not given (rad/s).
+            slip_velocity: Rate of the first angle below which losses decrease gradually to zero;
+                1e-3 rad/s if not given (rad/s).
         """
 
     def rack_and_pinion(
@@ -765,8 +770,8 @@ class ElementMethods:
                 if not given (m).
             efficiency: Efficiency: ratio of output power to input power, in (0, 1], whichever side
                 drives. Requires a stiffness.
-            slip_velocity: Rate of the first angle below which losses vanish gradually; 1e-3 rad/s
-                if not given (rad/s).
+            slip_velocity: Rate of the first angle below which losses decrease gradually to zero;
+                1e-3 rad/s if not given (rad/s).
         """
 
     def belt(
@@ -844,7 +849,8 @@ class ElementMethods:
         normal: Vector,
         axis: Vector = None,
     ) -> Rolling:
-        """A wheel or disc that rolls without slip on a line (plane) or on a plane (space).
+        """A wheel or disc that rolls without slip, on a line in planar models and on a plane in spatial
+        models.
 
         Example: `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`. In space, also give
         the axis of the wheel, such as `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
@@ -856,7 +862,7 @@ class ElementMethods:
             second: Point of the line or plane on which the wheel rolls.
             radius: Radius of the wheel (m).
             normal: Normal of the line or plane, towards the wheel, in the second body's frame.
-            axis: Axis of the wheel in its own frame (space).
+            axis: Axis of the wheel in its own frame (spatial models only).
         """
 
     def point_on_curve(
@@ -909,7 +915,7 @@ class ElementMethods:
         roller: Number = None,
         face: Vector | None = None,
     ) -> Cam:
-        """A cam (plane) with a knife-edge, roller or flat-faced follower, which slides or swings.
+        """A cam with a knife-edge, roller or flat-faced follower that slides or swings, for planar models.
 
         Example, with a periodic table `lift`: `m.cam("cam", "shaft.O", "tappet.T", profile="0.02 +
         lift(u)", roller=0.008)`. A flat face has its normal towards the cam: `face=(0, -1)`. With
@@ -976,8 +982,8 @@ class ElementMethods:
         first_side: str = "inside",
         second_side: str = "inside",
     ) -> CurveContact:
-        """Two touching curves on two bodies (plane), with form closure, or with force closure so that they can
-        separate.
+        """Two touching curves on two bodies in planar models, with form closure, or with force closure so
+        that they can separate.
 
         An ellipse on a line: `m.curve_contact("touch", "wheel.C", "ground.O", first_curve=("2*cos(u)",
         "sin(u)"), first_interval=(0, 2 * pi), first_closed=True, second_curve=[(0, 0), (9, 0)],
@@ -1143,7 +1149,7 @@ class ElementMethods:
             inside: Whether the first body is inside the second circle or sphere.
             to: Other end of the second body's capsule, whose first end is the second point.
             arc: First and last angle of an arc around the second point, in the second body's frame
-                (plane) (rad).
+                (planar models only) (rad).
             arc_radius: Radius of the middle line of the arc (m).
         """
 
@@ -1167,8 +1173,8 @@ class ElementMethods:
         axis: Vector | None = None,
         pin_radius: Number = 0.0,
     ) -> ClearanceJoint:
-        """A joint with clearance: a pin in a bore (plane), a ball in a socket (space) or, with an axis, a
-        block in a slot along this axis (plane).
+        """A joint with clearance. In planar models, it is a pin in a bore or, if an axis is given, a block
+        in a slot along this axis; in spatial models, it is a ball in a socket.
 
         Like any other number of the model, the clearance may be a parameter with a tolerance.
 

@@ -10,8 +10,9 @@ from .point_on_plane import PointOnPlane
 
 
 class Planar(PointOnPlane):
-    """A block on a table (space): the second point stays on the plane through the first point, and the
-    bodies rotate relative to each other about the normal of this plane only.
+    """A block on a table, for spatial models: the second point stays on the plane through the
+    first point, and the bodies rotate relative to each other about the normal of this plane
+    only.
     """
 
     kind = "planar"

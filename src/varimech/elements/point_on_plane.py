@@ -14,7 +14,9 @@ from .contact import velocity_at
 
 
 class PointOnPlane(FrictionJoint):
-    """The second point stays on a plane through the first point, fixed in the first body (space)."""
+    """In spatial models, the second point stays on a plane through the first point, fixed in the first
+    body.
+    """
 
     kind = "point-on-plane"
     dimensions = (3,)

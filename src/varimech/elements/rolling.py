@@ -28,7 +28,8 @@ from ..model.state import State
 
 
 class Rolling(Force):
-    """A wheel or disc that rolls without slip on a line (plane) or on a plane (space).
+    """A wheel or disc that rolls without slip, on a line in planar models and on a plane in spatial
+    models.
 
     Example: `m.rolling("road", "wheel.C", "ground.O", radius=0.3, normal=(0, 1))`. In space, also give
     the axis of the wheel, such as `axis=(0, 1, 0)`. Give initial values for the position and the angle of the wheel,
@@ -42,7 +43,9 @@ class Rolling(Force):
     normal = fields.Direction(
         "Normal of the line or plane, towards the wheel, in the second body's frame.", of="second"
     )
-    axis = fields.SpatialDirection("Axis of the wheel in its own frame (space).", of="first")
+    axis = fields.SpatialDirection(
+        "Axis of the wheel in its own frame (spatial models only).", of="first"
+    )
 
     @property
     def velocity_rows(self) -> int:

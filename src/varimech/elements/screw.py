@@ -28,8 +28,8 @@ from .cylindrical import Cylindrical
 
 
 class Screw(Cylindrical):
-    """A nut on a thread (space): the bodies share an axis, and one turn about it advances the second body
-    by the pitch.
+    """A nut on a thread, for spatial models: the bodies share an axis, and one turn about it advances
+    the second body by the pitch.
     """
 
     kind = "screw"

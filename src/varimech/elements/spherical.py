@@ -10,8 +10,8 @@ from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turni
 
 
 class Spherical(PinJoint):
-    """A ball joint (space): two points coincide, and the bodies rotate freely about them. Friction
-    opposes the relative angular velocity.
+    """A ball joint, for spatial models: two points coincide, and the bodies rotate freely about
+    them. Friction opposes the relative angular velocity.
     """
 
     kind = "spherical"

@@ -23,8 +23,8 @@ class Torque(Force):
     kind = "torque"
     body = fields.Rotating("Body, or point of a beam, on which the torque acts.")
     value = fields.StateFunction(
-        "Torque: a number (plane) or components (space), a function of the state, or strings with expressions"
-        " in t and the state.",
+        "Torque: a number in planar models or components in spatial models, a function of the state, or"
+        " strings with expressions in t and the state.",
         size="torque",
         unit="N·m",
         positional=True,
@@ -33,7 +33,7 @@ class Torque(Force):
         "Body on which the opposite torque acts, as for a motor between two bodies."
     )
     frame = fields.Choice(
-        'Axes of the components: "global", or "body" for the axes of the body (space).',
+        'Axes of the components: "global", or "body" for the axes of the body (spatial models only).',
         options=FRAMES,
         default="global",
     )

@@ -13,8 +13,8 @@ from ..model.relative_motion import RelativeMotion, Sliding, TurnAndSlide, Turni
 
 
 class Universal(PinJoint):
-    """A Hooke joint (space): two points coincide, and an axis of one body stays perpendicular to an axis
-    of the other.
+    """A Hooke joint, for spatial models: two points coincide, and an axis of one body stays
+    perpendicular to an axis of the other.
     """
 
     kind = "universal"

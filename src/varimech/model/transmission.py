@@ -52,7 +52,7 @@ def efficiency() -> fields.OptionalScalar:
 def slip_velocity() -> fields.OptionalScalar:
     """Return the field of the slip velocity w."""
     return fields.OptionalScalar(
-        "Rate of the first angle below which losses vanish gradually; 1e-3 rad/s if not given.",
+        "Rate of the first angle below which losses decrease gradually to zero; 1e-3 rad/s if not given.",
         unit="rad/s",
         rule="positive",
     )
