@@ -333,8 +333,18 @@ class Chain:
         eliminated.
         """
         first = self.stages[0]
-        symbols: list[SX] = []
-        values: list[SX] = []
+        symbols, values = self._linear_solutions
+        inputs = [self.packed, first.unknown, first.multiplier] if self.iterated else [self.packed]
+        return self.function(
+            name, inputs, ca.substitute(outputs, symbols, values) if symbols else outputs
+        )
+
+    @cached_property
+    def _linear_solutions(self) -> tuple[list[SX], list[SX]]:
+        """Names, dependents and unknowns of the linear stages, and their values as expressions of
+        the state, the settings and the unknowns of the iterated stage.
+        """
+        symbols, values = list[SX](), list[SX]()
         for stage in self.stages[1:] if self.iterated else self.stages:
             # names, and the dependents of a linear stage, follow from earlier quantities
             pairs = [(symbol, value) for symbol, value, _ in stage.named]
@@ -348,10 +358,7 @@ class Chain:
                 x, y = ca.substitute([x, y], symbols, values)
             symbols += [stage.unknown, stage.multiplier]
             values += [x, y]
-        inputs = [self.packed, first.unknown, first.multiplier] if self.iterated else [self.packed]
-        return self.function(
-            name, inputs, ca.substitute(outputs, symbols, values) if symbols else outputs
-        )
+        return symbols, values
 
     def _solve_linear(self, stage: Stage) -> tuple[SX, SX]:
         """Return unknowns and multipliers of a linear stage, as corrections of their guesses."""
