@@ -204,7 +204,7 @@ def test_both_sides_are_found(seed: int) -> None:
 
 def test_a_limit_that_bends_around_the_origin_is_reported() -> None:
     estimate = probability(sphere(np.random.default_rng(3)))
-    assert not estimate.nearest and "believe samples only" in repr(estimate)
+    assert not estimate.nearest and "rely on samples only" in repr(estimate)
 
 
 def test_an_event_that_ends_again_beyond_its_design_point_is_reported() -> None:
