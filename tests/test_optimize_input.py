@@ -1,4 +1,4 @@
-"""Optimisations that make no sense, and what is said about them."""
+"""Invalid optimisations, and their error messages."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
 
 
 def test_bounds_in_the_place_of_names_are_refused() -> None:
-    """They would be ignored."""
+    """They would be ignored otherwise."""
     m = wheel()
     p = m.problem(vm.final("angle('O')"), duration=0.1)
     wrong: Any = {"k": (2.0, 4.0)}

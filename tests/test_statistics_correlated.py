@@ -23,7 +23,9 @@ def quantiles(given: Any, z: np.ndarray) -> np.ndarray:
 
 
 def exceeded(given: list[Any], ρ: float, a: list[float], c: float) -> float:
-    """P[a₁x₁ + a₂x₂ > c] over z₁, by what x₂ has to exceed or, for a₂ < 0, must not exceed."""
+    """P[a₁x₁ + a₂x₂ > c] by quadrature over z₁ of the probability that x₂ is above (or, for a₂ < 0,
+    below) its limit.
+    """
     z = np.linspace(-8.5, 8.5, 40_001)
     x = (c - a[0] * quantiles(given[0], z)) / a[1]
     below, above = given[1].cdf(x), given[1].sf(x)
@@ -77,8 +79,8 @@ LIMITS: list[tuple[list[Any], float, list[float], float]] = [
 
 @pytest.mark.parametrize("case", range(len(LIMITS)))
 def test_errors_of_probabilities_where_the_limit_leaves_its_tangent_plane(case: int) -> None:
-    """Second derivatives at the design point do not show that these limits are off their planes by a
-    tenth to a quarter of the probability.
+    """These limits differ from their planes by a tenth to a quarter of the probability, which
+    second derivatives at the design point do not reveal.
     """
     given, ρ, a, c = LIMITS[case]
     exact = exceeded(given, ρ, a, c)
@@ -98,7 +100,7 @@ def test_errors_of_probabilities_where_the_limit_leaves_its_tangent_plane(case: 
 
 
 def test_errors_of_probabilities_of_random_limits() -> None:
-    """Of 20 random pairs of bounded parameters, 19 or more within two stated errors."""
+    """For 20 random pairs of bounded parameters, at least 19 are within two stated errors."""
     rng = np.random.default_rng(4)
     covered = 0
     for _ in range(20):
@@ -140,7 +142,7 @@ PLATEAU = [
 @pytest.mark.parametrize(
     ("given", "R", "a", "c", "β"),
     [
-        # a search from the medians that fails left a farther point, at 4.7 standard deviations
+        # a failed search from the medians had left only a farther point, at 4.7 standard deviations
         (
             [
                 stats.beta(2.19, 3.3, 1.49, 1.41),
@@ -153,7 +155,7 @@ PLATEAU = [
             -9.5,
             3.15,
         ),
-        # no ray meets the limit, and the probability was exactly 1
+        # no ray meets the limit; the computed probability was exactly 1
         (
             [
                 stats.uniform(2.73, 1.79),
@@ -206,7 +208,9 @@ def test_quantiles_of_linear_limits_within_two_errors() -> None:
 
 @pytest.mark.parametrize("shape", [(2.557539540190844, 2.633879118313826), (2.0, 3.0)])
 def test_covariances_of_beta_variables_are_finite(shape: tuple[float, float]) -> None:
-    """The rule for covariances asks for quantiles of 1e-98, which SciPy does not have."""
+    """The quadrature rule for covariances needs quantiles for 1e-98, which SciPy does not
+    provide.
+    """
     r = 0.73
     given = [stats.uniform(0.5, 1.0), stats.beta(*shape)]
     found = mechanism(given).statistics(
@@ -226,8 +230,9 @@ def test_covariances_of_beta_variables_are_finite(shape: tuple[float, float]) ->
 
 
 def test_errors_of_moments_see_products_of_parameters() -> None:
-    """ψ = a + b + c + d + k (abcd + …): runs along each parameter and along their sum see less than
-    half of it. E[(Σxᵢ)²] and the variance of products of independent normal variables are known.
+    """ψ = a + b + c + d + k (abcd + …): runs along each parameter and along their sum detect less
+    than half of the error. E[(Σxᵢ)²] and the variance of products of independent normal variables
+    are known.
     """
     k = 0.35
     names = {n: (0.0, vm.Tolerance(3.0)) for n in "abc"}
@@ -244,8 +249,8 @@ def test_errors_of_moments_see_products_of_parameters() -> None:
 
 
 def test_runs_that_fail_widen_the_verification_of_probabilities_and_quantiles() -> None:
-    """Of 10,000 samples 90 failed, all of them beyond the limit: 0.982 keep it, and 9,820 of the
-    9,910 others.
+    """Of 10,000 samples 90 failed, all of them beyond the limit: the true fraction within it is
+    0.982, and the samples show 9,820 of the 9,910 others.
     """
     f = function_of("a")
     ψ = np.concatenate([np.linspace(0, 1, 9_820), np.linspace(2, 3, 90)])[:, None]
@@ -254,14 +259,14 @@ def test_runs_that_fail_widen_the_verification_of_probabilities_and_quantiles() 
     assert [lower, upper] == pytest.approx([lowest, highest], rel=1e-12)
     assert lower < 0.982 < upper
     _, alone, _ = interval(vm.probability(f <= 1.0), ψ)
-    assert alone > 0.982  # without them
+    assert alone > 0.982  # without failed runs
     _, low, high = interval(vm.quantile(f, 0.985), ψ, 90)
     assert low < 1.0 and high > 2.0
     assert interval(vm.quantile(f, 0.9995), ψ, 90)[2] == math.inf
 
 
 def test_a_limit_beyond_any_number_has_a_distance() -> None:
-    """40 standard deviations away: Φ(−40) is below the smallest number."""
+    """The limit is 40 standard deviations away: Φ(−40) is below the smallest number."""
     names = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6))}
     limit = 3.0 + 40 * math.hypot(0.1, 0.2)
     far = carrier(names).reliability(function_of("a + b") >= limit, **OPTIONS)

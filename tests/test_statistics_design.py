@@ -1,4 +1,4 @@
-"""Statistics of a mechanism as objective and constraints of optimisation, and what is refused."""
+"""Statistics of a mechanism as objective and constraints of optimisation, and refused input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def slider_crank() -> vm.Mechanism:
 
 
 def position(s: vm.State) -> Any:
-    """Of the slider (m)."""
+    """Position of the slider (m)."""
     return s.position("B")[0]
 
 
@@ -114,7 +114,7 @@ def test_robust_optimum_of_the_slider_crank_is_verified_by_samples(crank: vm.Mec
     assert v.samples == 10_000
     assert {c.name for c in v.checked} == {"reach", "spread"}
     for checked in v.checked:
-        # moments are off by up to 2 % of a standard deviation, and half widths are 1 to 3 %
+        # moments have errors of up to 2 % of a standard deviation, and half widths are 1 to 3 %
         off = 0.02 * 4 * 3.2e-3 + (checked.upper - checked.lower)
         assert checked.claimed == pytest.approx(checked.estimate, abs=off)
     assert "Verification" in best.text()
@@ -123,7 +123,7 @@ def test_robust_optimum_of_the_slider_crank_is_verified_by_samples(crank: vm.Mec
 
 
 def test_optimum_with_widths_against_the_closed_form() -> None:
-    """Largest sum of widths for a given deviation: Lagrange's multipliers give equal λ σᵢ gᵢ²."""
+    """Largest sum of widths for a given deviation: by Lagrange, λ σᵢ gᵢ² is equal for all."""
     f = function_of("3 * a + 2 * b")
     m = carrier(PARAMETERS)
     slack = vm.final(lambda s: 0 * s.parameter("a"))
@@ -150,7 +150,7 @@ def test_optimum_with_widths_against_the_closed_form() -> None:
 def test_random_values_stay_within_the_bounds_of_their_parameter(
     distribution: Any, reach: float
 ) -> None:
-    """At an optimum at a bound half of the samples were outside it, and failed."""
+    """Before, at an optimum on a bound, half of the samples were outside it and failed."""
     m = carrier({})
     m.parameter("x", 0.5, bounds=(0.0, 1.0), distribution=distribution)
     least = m.optimize(vm.mean(vm.final("x")), over=["x"], verify=2000, seed=1, **OPTIONS)
@@ -204,7 +204,7 @@ def test_statistics_as_plain_functions_for_other_optimisers() -> None:
 
 
 def test_a_quantity_over_time_at_the_nominal_values_bounds_a_robust_optimum() -> None:
-    """The deviation of a b is |a| σ, and a is at least 0.5 all the time."""
+    """The deviation of a b is |a| σ, and a is at least 0.5 at all times."""
     best = carrier({"a": (1.0, None), "b": (2.0, vm.Tolerance(0.6))}).optimize(
         {"std": vm.std(function_of("a * b"))},
         ["a"],
@@ -228,7 +228,7 @@ def test_runs_at_the_nominal_values_are_counted() -> None:
 
 
 def test_a_path_below_a_limit_all_the_time() -> None:
-    """Of samples of a·(1 + 9 t) up to t = 0.01 with a limit of 1.09 a: half of them."""
+    """Samples of a·(1 + 9 t) up to t = 0.01 with a limit of 1.09 a: half of them stay below."""
     path = vm.path("parameter('a') * (1 + 9 * t)")
     found = carrier(PARAMETERS).statistics(
         {"p": vm.probability(path <= 1.09)}, method="samples", **OPTIONS
@@ -257,7 +257,7 @@ def test_one_parameter_needs_no_list() -> None:
 
 
 def test_verification_that_contradicts_a_bound_says_so() -> None:
-    curved = function_of("b * ((a - 1)**2 + a / 10000)")  # to first order it hardly varies
+    curved = function_of("b * ((a - 1)**2 + a / 10000)")  # hardly varies to first order
     m = carrier(PARAMETERS)
     best = m.optimize(
         {"mean": vm.mean(F)},
@@ -398,12 +398,12 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
 
 
 def statistics_of(statistic: Any, **options: Any) -> object:
-    """Of the carrier."""
+    """Compute a statistic of the carrier."""
     return carrier(PARAMETERS).statistics({"s": statistic}, **OPTIONS, **options)
 
 
 def optimum(over: list[str], **options: Any) -> object:
-    """Of the carrier."""
+    """Optimise the carrier."""
     return carrier(PARAMETERS).optimize({"s": vm.worst(F)}, over, **OPTIONS, **options)
 
 

@@ -1,5 +1,5 @@
-"""Statistics by second moments, samples, FORM and polynomial chaos, against closed forms; their
-derivatives against differences with common random numbers; the automatic choice.
+"""Statistics by second moments, samples, FORM and polynomial chaos against closed forms; their
+derivatives against finite differences with common random numbers; the automatic choice.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ EVERY: dict[str, vm.Statistic] = {
 
 
 def check_derivatives(ev: StatisticsEvaluator, rel: float, step: float = 1e-4) -> None:
-    """Derivatives with respect to nominal values and widths, by differences at the same random
-    numbers.
+    """Check derivatives with respect to nominal values and widths by finite differences with the
+    same random numbers.
     """
     x = ev.design.start
     scale = np.abs(ev.run(x).derivatives).max(axis=1, keepdims=True)
@@ -168,7 +168,7 @@ def test_form_follows_two_design_points_and_their_correlation() -> None:
     a = np.linspace(0.3, 1.7, 20001)
     inside = stats.norm.pdf(a, 1, 0.1) * stats.norm.cdf((1.2 - 30 * (a - 1) ** 2) / 0.2)
     exact = 1 - np.trapezoid(inside, a)
-    assert 1 - found.values[0] == pytest.approx(exact, rel=0.35)  # of first order
+    assert 1 - found.values[0] == pytest.approx(exact, rel=0.35)  # FORM is of first order
     error = ev.methods[0].evaluate(ev.design.start, errors=True)["p"].errors[0]
     assert abs(1 - found.values[0] - exact) < 2 * error
     check_derivatives(ev, 1e-4, step=1e-3)
@@ -178,7 +178,7 @@ SHIFTED = {"a": (0.0, vm.Tolerance(3.0)), "b": (0.0, vm.Tolerance(3.0))}
 
 
 def test_form_adds_the_ways_out_of_failure() -> None:
-    """Where the medians fail, a limit on two sides is met by being beyond either of two planes."""
+    """If the medians fail, a two-sided limit is satisfied beyond either of two planes."""
     square = function_of("(a + 0.3)**2")
     quantities = {
         "outside": vm.probability(square >= 1.0),
@@ -195,8 +195,8 @@ def test_form_adds_the_ways_out_of_failure() -> None:
 
 
 def test_form_searches_anew_where_followed_points_jump_across_the_origin() -> None:
-    """From a = 5 to 2, the step of the search from a = 1 passes the origin: a = −1 is not the design
-    point, and its plane does not have the medians in failure.
+    """From a = 5 to 2, a step of the search from a = 1 passes the origin: a = −1 is not the design
+    point, and according to its plane the medians do not fail.
     """
     ev = evaluator(
         carrier({"a": (5.0, vm.Tolerance(3.0))}),
@@ -224,7 +224,9 @@ def test_form_searches_anew_where_followed_points_jump_across_the_origin() -> No
 def test_limits_that_are_met_again_leave_no_small_error(
     f: str, statistic: Any, exact: float
 ) -> None:
-    """FORM follows one plane there, and its error says so; the automatic choice avoids it."""
+    """FORM follows one plane only, and its error estimate shows it; the automatic choice avoids
+    FORM.
+    """
     asked, m = {"x": statistic(function_of(f))}, carrier(SHIFTED)
     form = m.statistics(asked, method="form", **OPTIONS)
     assert abs(form["x"] - exact) > 0.05
@@ -235,7 +237,7 @@ def test_limits_that_are_met_again_leave_no_small_error(
 
 def test_thin_bands_of_failure_leave_no_small_error() -> None:
     """(a + 2)² ≤ 0.01 ends again 0.2 beyond the design point, where neither its curvature nor a few
-    plain samples see it.
+    plain samples reveal it.
     """
     asked, m = {"x": vm.probability(function_of("(a + 2)**2") <= 0.01)}, carrier(SHIFTED)
     exact = stats.norm.cdf(-1.9) - stats.norm.cdf(-2.1)
@@ -248,7 +250,7 @@ def test_thin_bands_of_failure_leave_no_small_error() -> None:
 
 
 def test_second_order_probability_of_a_parabola() -> None:
-    """The limit is a parabola about the design point: Breitung's formula in closed form."""
+    """The limit is a parabola at the design point: Breitung's formula in closed form."""
     f = function_of("a + 0.5 * (b - 2)**2")
     ev = evaluator(
         carrier({"a": (0.0, vm.Tolerance(3.0)), "b": (2.0, vm.Tolerance(3.0)), "c": (0, None)}),
@@ -332,15 +334,15 @@ BOUNDED: list[Any] = [
 @pytest.mark.parametrize("p", [0.02, 0.99])
 @pytest.mark.parametrize("given", BOUNDED, ids=["triangular", "truncated normal", "beta"])
 def test_errors_of_polynomials_hold_in_the_tails(given: Any, p: float) -> None:
-    """Polynomials of normal variables leave most in the tails of bounded variables, where few runs
-    are: the sum may even stay within a limit that the variable exceeds.
+    """Polynomials of normal variables have the largest residual in the tails of bounded variables,
+    where there are few runs: the sum may even stay within a limit that the variable exceeds.
     """
     a = function_of("a")
     quantities = {"q": vm.quantile(a, p), "p": vm.probability(a <= float(given.ppf(p)))}
     by_chaos = carrier({"a": (1.0, given)}).statistics(quantities, method="chaos", **OPTIONS)
     for name, exact in (("q", given.ppf(p)), ("p", p)):
         error = by_chaos.error.sel(statistic=name).item()
-        assert abs(by_chaos[name] - exact) < 1.2 * error  # an estimate
+        assert abs(by_chaos[name] - exact) < 1.2 * error  # the error is an estimate
         assert error > 0.05 * (given.std() if name == "q" else min(p, 1 - p))
 
 
@@ -377,14 +379,16 @@ def test_errors_of_samples_of_a_skewed_distribution() -> None:
     sampled = SampledStatistics(ψ, np.zeros((n, 1, 1)), groups)
     for k in (3.0, -3.0):
         error = sampled.of(vm.worst(QUADRATIC, sigma=k), [0])[2]
-        # 1,024 groups know a deviation to 2.2 %, and the variance of ψ² is known to some percent
+        # 1,024 groups yield a deviation to 2.2 %, and the variance of ψ² to some per cent
         assert error == pytest.approx(1.96 * math.sqrt((1 + 2 * k + 2 * k**2) / n), rel=0.1)
     assert sampled.of(EVERY["std"], [0])[2] == pytest.approx(1.96 * math.sqrt(2 / n), rel=0.1)
 
 
 @pytest.mark.parametrize("method", ["samples", "chaos", "form"])
 def test_derivatives_with_respect_to_a_correlation(method: str) -> None:
-    """Of σ² = 9 σa² + 4 σb² − 12 r σa σb, by each method that draws or searches in u."""
+    """Derivatives of σ² = 9 σa² + 4 σb² − 12 r σa σb, by each method that samples or searches
+    in u.
+    """
     statistic = vm.quantile(LINEAR, 0.975) if method == "form" else vm.std(LINEAR)
     ev = evaluator(
         carrier(NORMAL),
@@ -402,7 +406,9 @@ def test_derivatives_with_respect_to_a_correlation(method: str) -> None:
 
 
 def test_the_error_of_a_probability_by_moments_is_what_a_wrong_deviation_makes_of_it() -> None:
-    """Mean and deviation may each be off by 0.1 σ: to either side, and with a larger deviation."""
+    """Mean and deviation may each be in error by 0.1 σ: to either side, and with a larger
+    deviation.
+    """
     ev = evaluator(carrier(NORMAL), {"p": vm.probability(LINEAR <= 0.5)}, nominals=["a"])
     moments = FirstMoments(ev.task).moments(ev.design.start)
     (p,) = ev.task.statistics.values()
@@ -451,7 +457,7 @@ def test_choice_by_estimated_errors() -> None:
     assert of_curved["s"] == pytest.approx(math.sqrt(2 * 0.1**4 + 2 * 0.2**4), rel=1e-8)
     of_wavy = p.statistics({"s": vm.std(wavy)})
     assert of_wavy.methods["s"].endswith("samples")
-    # sin(60 a) with a deviation of 6 rad is as good as uniformly distributed
+    # the phase of sin(60 a), with a deviation of 6 rad, is practically uniformly distributed
     assert of_wavy["s"] == pytest.approx(math.sqrt(0.5), abs=of_wavy.dataset["error"].item())
     assert p.statistics({"p": vm.probability(flat <= 1.25)}).methods["p"] == "FORM"
     ring = p.statistics({"p": vm.probability(curved <= 0.1)})
@@ -460,7 +466,9 @@ def test_choice_by_estimated_errors() -> None:
 
 @pytest.mark.parametrize("first", ["ring", "plane"])
 def test_a_quantile_whose_error_is_unknown_is_not_taken_for_exact(first: str) -> None:
-    """A circle around the origin has no second order; the other statistic is exact by FORM."""
+    """A circle around the origin has no second-order probability; the other statistic is exact by
+    FORM.
+    """
     quantiles = {
         "ring": vm.quantile(function_of("(a + 0.05)**2 + b**2"), 0.95),
         "plane": vm.quantile(function_of("a"), 0.95),

@@ -1,4 +1,4 @@
-"""Statistics by moments: closed forms of linear and quadratic functions, and every derivative."""
+"""Statistics by moments: closed forms of linear and quadratic functions, and all derivatives."""
 
 from __future__ import annotations
 
@@ -135,19 +135,21 @@ def test_path_has_statistics_at_every_stored_time() -> None:
 
 @pytest.mark.parametrize("p", [0.01, 0.95, 0.99])
 def test_errors_of_moments_see_the_tails_of_uniform_variables(p: float) -> None:
-    """They have no skewness, and shorter tails than normal ones; to a factor of two."""
+    """Uniform variables have no skewness and shorter tails than normal ones; the estimate holds to
+    a factor of two.
+    """
     a = vm.final("a")
     m = carrier({"a": (0.5, stats.uniform(0, 1))})
     asked = {"q": vm.quantile(a, p), "P": vm.probability(a <= p)}
     found = m.statistics(asked, method="moments", **OPTIONS)
-    for name in asked:  # both are p itself
+    for name in asked:  # both statistics are p itself
         error = found.error.sel(statistic=name).item()
         assert 0.005 < abs(found[name] - p) < 2 * error < 0.5
 
 
 def test_errors_of_moments_are_infinite_where_the_tails_are_unknown() -> None:
     """Student's distribution with four degrees of freedom has no fourth moment, and an object with
-    quantiles, mean and variance tells none of the higher ones.
+    quantiles, mean and variance provides no higher moments.
     """
 
     class Uniform:
@@ -179,11 +181,13 @@ def test_errors_of_moments_are_infinite_where_the_tails_are_unknown() -> None:
 
 
 def test_errors_of_moments_contain_deviations_that_are_too_small() -> None:
-    """The deviation is three times that of order 1: linear in errors, this would be 1e-8."""
+    """The deviation is three times that of order 1: an estimate linear in the error would be
+    1e-8.
+    """
     f = vm.final("(a + 0.3)**2 + b")
     m = carrier({"a": (0.0, vm.Tolerance(3.0)), "b": (0.0, vm.Tolerance(0.3))})
     found = m.statistics({"P": vm.probability(f >= 4.0)}, method="moments", **OPTIONS)
-    exact = 0.0556  # of 2 000 000 samples
+    exact = 0.0556  # from 2,000,000 samples
     assert found["P"] < 1e-6
     assert exact / 2 < found.error.item()
 
@@ -234,7 +238,7 @@ def test_bounds_of_equal_variables(sign: float) -> None:
 
 @pytest.mark.parametrize("nominals", [["a"], []])
 def test_errors_of_quantiles_see_curvature_whatever_varies(nominals: list[str]) -> None:
-    """(a + 1)² is monotonic where a is likely, so its quantile is that of a."""
+    """(a + 1)² is monotonic for likely values of a, so its quantile follows from that of a."""
     m = carrier({"a": (1.0, vm.Tolerance(1.2))})
     q = {"q": vm.quantile(vm.final("(a + 1)**2"), 0.99)}
     ev = evaluator(m, q, nominals=nominals, widths=["a"])

@@ -1,4 +1,4 @@
-"""Mechanisms without masses, and their positions by independent closed forms or loop closures.
+"""Mechanisms without masses, and their positions from independent closed forms or loop closures.
 
 All references take complex numbers, so that derivatives follow by complex steps.
 """
@@ -159,7 +159,9 @@ def wishbone_points(
     upper: complex,
     rod: complex,
 ) -> dict[str, np.ndarray]:
-    """Points B, U, T and W for heights z of B: distances of points alone, by Newton's method."""
+    """Points B, U, T and W for heights z of B, from distances of points alone, by Newton's
+    method.
+    """
     local = {k: np.array(v) for k, v in UPRIGHT.items()}
     ends = {k: np.array(AXES[k][0]) for k in AXES}
     directions = {k: np.array(AXES[k][1]) / np.linalg.norm(AXES[k][1]) for k in AXES}
@@ -183,7 +185,9 @@ def wishbone_points(
 
 
 def newton(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
-    """Quadratic equations: central differences of length 1 are their exact derivatives."""
+    """Solve quadratic equations by Newton's method: central differences with step 1 are their exact
+    derivatives.
+    """
     for _ in range(30):
         J = np.array([(f(x + e) - f(x - e)) / 2 for e in np.eye(x.size)]).T
         step = np.linalg.solve(J, -f(x))
