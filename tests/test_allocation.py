@@ -376,8 +376,8 @@ def test_a_verification_that_agrees_changes_nothing() -> None:
 def test_the_result_goes_into_other_analyses() -> None:
     m = reciprocal()
     a = allocate(m, vm.std(LINEAR) <= 8e-5)
-    found = m.moments({"f": LINEAR}, a.distributions, parameters=a.parameters, order=1, **OPTIONS)
-    assert found.std[-1].item() == pytest.approx(8e-5, rel=1e-8)
+    moments = m.moments({"f": LINEAR}, a.distributions, parameters=a.parameters, order=1, **OPTIONS)
+    assert moments.std[-1].item() == pytest.approx(8e-5, rel=1e-8)
 
 
 # --- cost against risk

@@ -51,7 +51,7 @@ ANY = 1e6
 """An accuracy for which there are no warnings."""
 
 
-def linear_slopes(t: np.ndarray) -> np.ndarray:
+def linear_derivatives(t: np.ndarray) -> np.ndarray:
     """Exact ∂x/∂(F, x₀)."""
     return np.column_stack([(1 - np.cos(ω * t)) / K, np.cos(ω * t)])
 
@@ -62,7 +62,7 @@ def test_linear_models_are_exact_and_covariances_count_once(order: int) -> None:
     moments = linear_oscillator().moments(
         LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11
     )
-    g = linear_slopes(moments.time)
+    g = linear_derivatives(moments.time)
     σ = np.array([0.1, 0.2])
     variance = (
         (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
@@ -85,7 +85,7 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
         accuracy=ANY,
         output=0.5,
     )
-    g, σ = linear_slopes(moments.time), np.array([0.1, 0.2])
+    g, σ = linear_derivatives(moments.time), np.array([0.1, 0.2])
     μ = g @ [1.0, 0.5]
     v = np.einsum("ti,ij,tj->t", g, np.outer(σ, σ) * [[1, r], [r, 1]], g)
     assert moments.mean.values[:, 0] == pytest.approx(μ**2 + v, abs=1e-9)
@@ -104,7 +104,7 @@ def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
     u, w = (node + 1) / 2, weight / 2
     x = np.einsum(
         "ti,iab->tab",
-        linear_slopes(moments.time),
+        linear_derivatives(moments.time),
         np.array(np.meshgrid(0.5 + 1.5 * u, u - 0.2, indexing="ij")),
     )
     p = np.outer(w, w * 30 * u * (1 - u) ** 4)
@@ -245,7 +245,7 @@ def test_what_has_just_begun_does_not_count() -> None:
 def test_contributions() -> None:
     m = linear_oscillator()
     moments = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
-    parts = (linear_slopes(moments.time) * [0.1, 0.2]) ** 2
+    parts = (linear_derivatives(moments.time) * [0.1, 0.2]) ** 2
     shares = moments.contributions.values[:, 0]
     assert shares == pytest.approx(parts / parts.sum(axis=1, keepdims=True), abs=1e-7)
     together = m.moments(LINEAR, correlation={("F", "x0"): 0.9}, duration=TIME, order=1)
@@ -262,7 +262,7 @@ def test_expansion_is_about_the_means() -> None:
         order=1,
         parameters={"x0": -1.0},
     )
-    g = linear_slopes(moments.time)
+    g = linear_derivatives(moments.time)
     assert moments.mean.values[:, 0] == pytest.approx(g @ [3.0, -1.0], abs=1e-6)
     assert moments.std.values[:, 0] == pytest.approx(np.abs(g[:, 0]) * 2 / math.sqrt(12), abs=1e-6)
 
@@ -383,7 +383,7 @@ def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
             LINEAR, distributions, correlation={("F", "x0"): 0.5}, duration=1.0, order=1
         )
     g, σ, r = (
-        linear_slopes(moments.time),
+        linear_derivatives(moments.time),
         np.array([2, 1]) / math.sqrt(12),
         6 / math.pi * math.asin(0.25),
     )

@@ -198,7 +198,7 @@ def test_memory_does_not_grow_with_samples() -> None:
     assert peak(6400) < 2 * peak(640)  # the memory in progress varies
 
 
-# when it ends
+# failures and targets
 
 
 def test_a_target_ends_it() -> None:
@@ -341,7 +341,7 @@ def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
     )  # the others in short
 
 
-# where it runs
+# executors
 
 
 @pytest.mark.parametrize("sampling", KINDS)
@@ -405,7 +405,7 @@ def test_other_executors_are_refused(executor: Any) -> None:
         study(executor=executor)
 
 
-# what is told
+# messages
 
 
 def test_what_is_reported(tmp_path: Path) -> None:

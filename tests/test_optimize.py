@@ -148,8 +148,8 @@ def test_solvers_without_constraints(m: vm.Mechanism, solver: str) -> None:
 
 
 def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
-    def found(end: float = -0.05, least: float = 0.5) -> vm.Optimum:
-        """The softest spring that brings the mass back so far in 0.3 s."""
+    def softest(end: float = -0.05, least: float = 0.5) -> vm.Optimum:
+        """Find the softest spring that returns the mass to `end` within 0.3 s."""
         return m.optimize(
             {"stiffness": vm.final(lambda s: s.parameter("k"), unit="N/m")},
             ["k", "c"],
@@ -162,7 +162,7 @@ def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
         ω, δ = math.sqrt(k - 0.0625), 0.25
         return 0.1 * math.exp(-δ * 0.3) * (math.cos(0.3 * ω) + δ / ω * math.sin(0.3 * ω))
 
-    o = found()
+    o = softest()
     assert o.converged
     assert o.parameters == pytest.approx(
         {"k": brentq(lambda k: x_end(k) + 0.05, 20, 100), "c": 0.5}, rel=1e-7
@@ -170,8 +170,8 @@ def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
     row = o.constraints.loc["end"]
     assert row["active"] and row["value"] == pytest.approx(-0.05, abs=1e-8)
     for name, slope, sign in (
-        ("end", (found(end=-0.0499).objective - found(end=-0.0501).objective) / 0.0002, 1),
-        ("c", (found(least=0.501).objective - found(least=0.499).objective) / 0.002, -1),
+        ("end", (softest(end=-0.0499).objective - softest(end=-0.0501).objective) / 0.0002, 1),
+        ("c", (softest(least=0.501).objective - softest(least=0.499).objective) / 0.002, -1),
     ):
         assert o.multipliers[name] * sign > 0
         assert -o.multipliers[name] == pytest.approx(slope, rel=1e-4)
@@ -184,7 +184,7 @@ def test_lower_bounds_have_negative_multipliers(m: vm.Mechanism) -> None:
 
 
 def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
-    def found(solver: str) -> vm.Optimum:
+    def optimum_by(solver: str) -> vm.Optimum:
         return m.optimize(
             vm.integral(lambda s: x_of(s) ** 2),
             ["k", "c"],
@@ -199,7 +199,7 @@ def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
             output=0.02,
         )
 
-    first, second = found("ipopt"), found("SLSQP")
+    first, second = optimum_by("ipopt"), optimum_by("SLSQP")
     assert first.parameters == pytest.approx(second.parameters, rel=1e-5)
     speed = first.constraints.loc["speed"]
     assert speed["active"] and speed["violation"] < 1e-7

@@ -96,8 +96,8 @@ def test_bounds_are_quantities() -> None:
     m.revolute("O")
     m.start(angle={"rod": 0.3})
     lowest = vm.final(lambda s: s.position("P")[1])
-    found = m.optimize(lowest, ["L"], bounds={"L": ("800 mm", "1.2 m")}, duration=0.3)
-    assert found.parameters["L"] in (pytest.approx(0.8), pytest.approx(1.2))
+    optimum = m.optimize(lowest, ["L"], bounds={"L": ("800 mm", "1.2 m")}, duration=0.3)
+    assert optimum.parameters["L"] in (pytest.approx(0.8), pytest.approx(1.2))
     with pytest.raises(vm.ModelError, match="bound = '2 kg' has the wrong dimension; expected m"):
         m.optimize(lowest, ["L"], bounds={"L": (None, "2 kg")}, duration=0.3)
 

@@ -199,8 +199,8 @@ def test_allocation_of_a_file_meets_lagrange(file: Path) -> None:
     np.testing.assert_allclose(list(a.tolerances.values()), cheapest(1e-4), rtol=1e-6)
     curve = vm.Mechanism.from_file(file).study("allocation_curve")
     assert isinstance(curve, vm.AllocationCurve)
-    for s, found in zip((5e-5, 1e-4, 2e-4), curve.cost.to_numpy(), strict=True):
-        assert found == pytest.approx(3 + (COSTS / cheapest(s)).sum(), rel=1e-7)
+    for s, cost in zip((5e-5, 1e-4, 2e-4), curve.cost.to_numpy(), strict=True):
+        assert cost == pytest.approx(3 + (COSTS / cheapest(s)).sum(), rel=1e-7)
 
 
 def test_a_robust_design_with_a_tolerance_as_a_variable() -> None:
@@ -225,9 +225,9 @@ def test_robust_on_the_command_line(file: Path, tmp_path: Path) -> None:
     data = called("robust", file, "--objective", "deviation", "--json", "--out", tmp_path / "r")
     row = data["statistics"]["deviation"]
     assert row["value"] == pytest.approx(DEVIATION, rel=1e-9) and row["unit"] == "m"
-    slopes = data["derivatives"]["deviation"]  # ∂s/∂t = c² t/(9 s)
+    derivatives = data["derivatives"]["deviation"]  # ∂s/∂t = c² t/(9 s)
     for name, expected in zip("ab", C**2 * WIDTHS / (9 * DEVIATION), strict=True):
-        assert slopes[f"± {name}"] == pytest.approx(expected, rel=1e-6)
+        assert derivatives[f"± {name}"] == pytest.approx(expected, rel=1e-6)
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert '<section id="statistics">' in page and "effects on deviation" in page
     assert {"statistics.nc", "statistics.csv"} <= {p.name for p in (tmp_path / "r").iterdir()}

@@ -85,15 +85,15 @@ def test_errors_of_probabilities_where_the_limit_leaves_its_tangent_plane(case: 
     given, ρ, a, c = LIMITS[case]
     exact = exceeded(given, ρ, a, c)
     for method in ("form", "auto"):
-        found = mechanism(given).statistics(
+        result = mechanism(given).statistics(
             {"p": vm.probability(linear(a) <= c)},
             correlation={("p0", "p1"): ρ},
             method=method,
             **OPTIONS,
         )
-        off, error = abs(1 - found["p"] - exact), found.error.item()
+        off, error = abs(1 - result["p"] - exact), result.error.item()
         assert off < 2 * error
-        if found.methods["p"] == "FORM":
+        if result.methods["p"] == "FORM":
             assert off > 0.05 * exact
         if method == "auto":
             assert error < 0.2 * exact
@@ -115,13 +115,13 @@ def test_errors_of_probabilities_of_random_limits() -> None:
         z = rng.multivariate_normal([0, 0], [[1, ρ], [ρ, 1]], 10_000)
         y = sum(k * quantiles(one, each) for k, one, each in zip(a, given, z.T, strict=True))
         c = float(np.quantile(y, 1 - 10 ** rng.uniform(-2.5, -0.5)))
-        found = mechanism(given).statistics(
+        result = mechanism(given).statistics(
             {"p": vm.probability(linear(a) <= c)},
             correlation={("p0", "p1"): ρ},
             method="form",
             **OPTIONS,
         )
-        covered += abs(1 - found["p"] - exceeded(given, ρ, a, c)) < 2 * found.error.item() + 1e-5
+        covered += abs(1 - result["p"] - exceeded(given, ρ, a, c)) < 2 * result.error.item() + 1e-5
     assert covered >= 19
 
 
@@ -185,25 +185,25 @@ def test_design_points_that_no_ray_meets(
     exact = float(failing.mean())
     nearest = float(np.linalg.norm(u[failing], axis=1).min())
     assert nearest == pytest.approx(β, abs=0.3)
-    found = mechanism(given).statistics(
+    result = mechanism(given).statistics(
         {"p": vm.probability(linear(a) <= c)}, correlation=R, method="form", **OPTIONS
     )
-    p = 1 - found["p"]
+    p = 1 - result["p"]
     # the sample nearest to the medians is hardly nearer than the design point
     assert p > 0.8 * stats.norm.sf(nearest)
-    assert abs(p - exact) < 2 * found.error.item() + 3 * math.sqrt(exact / 400_000)
+    assert abs(p - exact) < 2 * result.error.item() + 3 * math.sqrt(exact / 400_000)
 
 
 def test_quantiles_of_linear_limits_within_two_errors() -> None:
     for given, ρ, a, c in LIMITS:
         p = 1 - exceeded(given, ρ, a, c)
-        found = mechanism(given).statistics(
+        result = mechanism(given).statistics(
             {"q": vm.quantile(linear(a), p)},
             correlation={("p0", "p1"): ρ},
             method="form",
             **OPTIONS,
         )
-        assert 0 < abs(found["q"] - c) < 2 * found.error.item()
+        assert 0 < abs(result["q"] - c) < 2 * result.error.item()
 
 
 @pytest.mark.parametrize("shape", [(2.557539540190844, 2.633879118313826), (2.0, 3.0)])
@@ -213,7 +213,7 @@ def test_covariances_of_beta_variables_are_finite(shape: tuple[float, float]) ->
     """
     r = 0.73
     given = [stats.uniform(0.5, 1.0), stats.beta(*shape)]
-    found = mechanism(given).statistics(
+    result = mechanism(given).statistics(
         {"s": vm.std(linear([1.0, 1.0]))},
         correlation={("p0", "p1"): r},
         method="moments",
@@ -226,7 +226,7 @@ def test_covariances_of_beta_variables_are_finite(shape: tuple[float, float]) ->
     )
     covariance = x @ density @ y * (z[1] - z[0]) ** 2
     exact = math.sqrt(given[0].var() + given[1].var() + 2 * covariance)
-    assert found["s"] == pytest.approx(exact, rel=1e-6)
+    assert result["s"] == pytest.approx(exact, rel=1e-6)
 
 
 def test_errors_of_moments_see_products_of_parameters() -> None:
@@ -240,11 +240,11 @@ def test_errors_of_moments_see_products_of_parameters() -> None:
     # Var = 4 + k² E[b²(a² − c²)²] = 4 + k² (3 + 3 − 2)
     exact = math.sqrt(4 + 4 * k**2)
     for order in (1, 2):
-        found = carrier(names).statistics(
+        result = carrier(names).statistics(
             {"s": vm.std(f)}, method="moments", order=order, **OPTIONS
         )
-        assert found["s"] == pytest.approx(2.0, rel=1e-9)
-        assert abs(found["s"] - exact) < 2 * found.error.item()
+        assert result["s"] == pytest.approx(2.0, rel=1e-9)
+        assert abs(result["s"] - exact) < 2 * result.error.item()
     assert abs(carrier(names).statistics({"s": vm.std(f)}, **OPTIONS)["s"] - exact) < 0.02 * exact
 
 

@@ -151,10 +151,10 @@ class FlexibleFiveBar:
                 )
             y = y + step * sum(weight * rate for weight, rate in zip(b, k, strict=True))
         r, _, _ = self.nodes(*np.split(y, 2, axis=1))
-        slopes = {
+        derivatives = {
             p: float(r[k + 1, 0, 0].imag / TINY * self.nominal[p]) for k, p in enumerate(self.wrt)
         }
-        return {"1": r[0, 0].real, "2": r[0, self.n].real}, slopes
+        return {"1": r[0, 0].real, "2": r[0, self.n].real}, derivatives
 
 
 def _norm(d: np.ndarray) -> np.ndarray:

@@ -10,10 +10,11 @@ B'' = d²B/dθ², Lagrange's equations are
     (I + m₀₀ B'·B') θ̈ + m₀₁ B'·r̈₁ = B'·f₀ + τ         I, τ: inertia of the crank about its axis and moment of its weight
     Σ_j m_ij r̈_j + m_i0 (B' θ̈ + B'' θ̇²) = f_i         for i, j ≥ 1; of the last one only the part along x, with the slider's mass
 
-(B'·B'' = 0). The second has constant matrices, one for the x components and one for y and z; θ̈ is
-what is left when its solution is inserted (B' and B'' have no part along x). Steps are equal, of
-DOP853's formula of order 8. Nothing below is conjugated, compared or made absolute, and the last
-axis of every array is a case: one for each parameter, moved along the imaginary axis.
+(B'·B'' = 0). The second has constant matrices, one for the x components and one for y and z; θ̈
+follows after its solution is inserted (B' and B'' have no part along x). Steps are equal, of
+DOP853's formula of order 8. To keep complex steps valid, nothing below uses conjugates, comparisons
+or absolute values; the last axis of every array is a case: one for each parameter, perturbed along
+the imaginary axis.
 """
 
 from __future__ import annotations
@@ -155,15 +156,15 @@ class FlexibleSliderCrank:
         y = np.concatenate([q, rates, np.zeros((1, self.cases))]).astype(complex)
         count = DOP853.n_stages
         a, b = h * DOP853.A[:count, :count], h * DOP853.B
-        slopes = np.zeros((count, *y.shape), complex)
-        flat = slopes.reshape(count, -1)
+        stages = np.zeros((count, *y.shape), complex)
+        flat = stages.reshape(count, -1)
         kept = [y]
         for k in range(1, steps + 1):
             for i in range(count):
                 z = y + (a[i, :i] @ flat[:i]).reshape(y.shape) if i else y
-                slopes[i, :N] = z[N:-1]
-                slopes[i, N:-1] = self.accelerations(z[:N], z[N:-1])
-                slopes[i, -1] = z[-4] ** 2
+                stages[i, :N] = z[N:-1]
+                stages[i, N:-1] = self.accelerations(z[:N], z[N:-1])
+                stages[i, -1] = z[-4] ** 2
             y = y + (b @ flat).reshape(y.shape)
             if k % (steps // rows) == 0:
                 kept.append(y)

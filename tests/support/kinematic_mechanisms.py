@@ -176,12 +176,12 @@ def wishbone_points(
         rows += [sum((p["T"] - np.array(RACK)) ** 2) - rod**2, p["B"][2] - height]
         return np.array(rows)
 
-    found = []
+    points = []
     x = np.concatenate([guess[k] for k in "BUTW"]).astype(complex)
     for height in z:
         x = newton(partial(closure, height=height), x)
-        found.append(x.reshape(4, 3))
-    return dict(zip("BUTW", np.array(found).transpose(1, 0, 2), strict=True))
+        points.append(x.reshape(4, 3))
+    return dict(zip("BUTW", np.array(points).transpose(1, 0, 2), strict=True))
 
 
 def newton(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:

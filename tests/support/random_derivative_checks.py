@@ -94,12 +94,12 @@ class Outcome:
 
     derivative_check: DerivativeCheck
     verdict: str
-    told: str = ""
+    message: str = ""
 
     @property
     def kind(self) -> str:
         """The message without names and numbers."""
-        text = re.sub(r"'[^']*'(, '[^']*')*", "'…'", self.told)
+        text = re.sub(r"'[^']*'(, '[^']*')*", "'…'", self.message)
         return re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?|nan|inf", "#", text)[:160]
 
 

@@ -2,19 +2,19 @@
 respect to four parameters at once by complex steps.
 
 Nothing here comes from the package under test. Every joint is a succession of single motions, each
-a turn about an axis or a slide along one, fixed to what it moves on; a body is rigidly attached to
+a turn about an axis or a slide along one, fixed to its carrier; a body is rigidly attached to
 the last of them. With the parent's ω, v and a known, a motion q at the distance d from its origin
 adds, with its axis e,
 
     turn:   ω += e q̇,   α += e q̈ + ω × e q̇;          slide:   v += e q̇,   a += e q̈ + 2 ω × e q̇;
 
-and d brings ω × d and α × d + ω × (ω × d). What multiplies q̇ (partial velocities J and W) and what
-is left of accelerations at q̈ = 0 give
+and d adds ω × d and α × d + ω × (ω × d). The factors of q̇ (partial velocities J and W) and the
+accelerations at q̈ = 0 give
 
     Σ (Jᵀ m J + Wᵀ I W) q̈ = Σ Jᵀ (F − m a) + Wᵀ (τ − I α − ω × I ω)     (Kane's equations).
 
-A value f(ρ + ih) has the imaginary part h f'(ρ), without cancellation; nothing below is conjugated,
-compared or made absolute.
+A value f(ρ + ih) has the imaginary part h f'(ρ), without cancellation; to keep this
+valid, nothing below uses conjugates, comparisons or absolute values.
 """
 
 from __future__ import annotations
