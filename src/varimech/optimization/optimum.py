@@ -223,7 +223,9 @@ class Optimum(Result):
             missing = self.problem.infeasibility(self.best.x)
             return Message("{}; constraints are not met: {:.3g} is missing", ended, missing)
         if self.best.stopped:
-            return Message("{}; {}: {start}.parameters goes on from there", ended, left, start=...)
+            return Message(
+                "{}; {}: {start}.parameters continues from there", ended, left, start=...
+            )
         if self.second_order is not None and self.second_order.directions:
             return Message(
                 "{}; the design is no local minimum, but no better one was reached from it: give"

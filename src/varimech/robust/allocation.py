@@ -108,11 +108,11 @@ class Allocation(Result):
     """Designs before and after the allocation; `.distributions()` samples both."""
 
     _dims = ("parameter",)
-    tolerance = Variable("Tolerances ± that were chosen.", "after")
-    cost_of_each = Variable("What each of them costs.", "cost")
+    tolerance = Variable("Allocated tolerances ±.", "after")
+    cost_of_each = Variable("Cost of each tolerance.", "cost")
     leverage = Variable(
-        "What tightening a tolerance brings for what it costs, before: above 1 it should be"
-        " tightened, below 1 it may be relaxed. It is 1 where a tolerance is well chosen."
+        "Benefit of tightening a tolerance relative to its cost, before the allocation: above 1 it"
+        " should be tightened, below 1 it may be relaxed. It is 1 for a well chosen tolerance."
     )
 
     @property
@@ -382,7 +382,7 @@ class Allocation(Result):
             notes.append("no equal tolerances within their bounds are known to have this risk")
         if self.corrections:
             times = "once" if self.corrections == 1 else f"{self.corrections} times"
-            notes.append(f"targets were corrected {times}, by samples: {self.method} is off")
+            notes.append(f"targets were corrected {times}, by samples: {self.method} is in error")
         if self.verification is None:
             notes.append("not verified by samples")
         else:

@@ -323,7 +323,7 @@ def _with_widths(
             raise ModelError(problem, element=analysis, field="bounds", value=low, remedy=remedy)
         top = np.inf if high is None else float(high)
         if not low <= first <= top:
-            problem = f"{name!r} begins with {first:g}, outside its bounds ({low:g}, {top:g})"
+            problem = f"{name!r} starts at {first:g}, outside its bounds ({low:g}, {top:g})"
             raise ModelError(
                 problem, element=analysis, remedy=Message("give {start}", start={name: ...})
             )

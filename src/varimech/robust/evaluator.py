@@ -50,7 +50,7 @@ class StatisticsEvaluator:
         known = {*self._explicit, *self.statistics}
         for name, q in every.items():
             if isinstance(q, DesignQuantity) and name not in known:
-                problem = f"is a {type(q).__name__}, which no evaluator knows"
+                problem = f"is a {type(q).__name__}, which no evaluator supports"
                 raise ModelError(problem, element=f"quantity {name!r}", value=q)
         scalars = {n: q for n, q in self.scalars.items() if not isinstance(q, DesignQuantity)}
         paths = {n: q for n, q in self.paths.items() if not isinstance(q, DesignQuantity)}

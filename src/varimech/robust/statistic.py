@@ -173,7 +173,7 @@ def mean(of: Random) -> Mean:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics.
+        ModelError: if `of` cannot have a statistic.
     """
     return Mean(_random("mean", of))
 
@@ -188,7 +188,7 @@ def std(of: Random) -> Std:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics.
+        ModelError: if `of` cannot have a statistic.
 
     >>> import varimech as vm
     >>> vm.std(vm.final(lambda s: s.angle("rod"), unit="rad")) <= 0.01
@@ -208,7 +208,7 @@ def quantile(of: Random, p: float) -> Quantile:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics, or for another p.
+        ModelError: if `of` cannot have a statistic, or for another p.
     """
     check_numbers("quantile", p=p)
     if not 0 < p < 1:
@@ -223,13 +223,13 @@ def worst(of: Random, sigma: float = 3.0) -> Worst:
 
     Args:
         of: as for `mean`.
-        sigma: that number; negative for the lower side.
+        sigma: number of standard deviations; negative for the lower side.
 
     Returns:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics.
+        ModelError: if `of` cannot have a statistic.
     """
     check_numbers("worst", sigma=sigma)
     if not (math.isfinite(sigma) and sigma != 0):

@@ -48,15 +48,21 @@ class Statistics(Result):
     seconds: float
 
     _dims = ("statistic",)
-    value = Variable("By statistic.")
+    value = Variable("Values by statistic.")
     error = Variable("Estimated error of each value, in its unit.")
-    nominal_derivatives = Variable("With respect to nominal values: (statistic, parameter).")
+    nominal_derivatives = Variable(
+        "Derivatives with respect to nominal values: (statistic, parameter)."
+    )
     width_derivatives = Variable(
-        "With respect to widths: half widths of tolerances, standard deviations of other"
+        "Derivatives with respect to widths: half widths of tolerances, standard deviations of other"
         " distributions; (statistic, random)."
     )
-    sigma_derivatives = Variable("With respect to standard deviations: (statistic, random).")
-    correlation_derivatives = Variable("With respect to correlations: (statistic, pair).")
+    sigma_derivatives = Variable(
+        "Derivatives with respect to standard deviations: (statistic, random)."
+    )
+    correlation_derivatives = Variable(
+        "Derivatives with respect to correlations: (statistic, pair)."
+    )
 
     @property
     def info(self) -> dict[str, Any]:

@@ -102,8 +102,8 @@ class Verification(Result):
     seed: int
 
     _dims = ("statistic",)
-    claimed = Variable("By the method of the design.")
-    estimate = Variable("By independent samples.")
+    claimed = Variable("Values by the method of the design.")
+    estimate = Variable("Values from independent samples.")
     lower = Variable("Lower end of the 95 % interval of the estimate.")
     upper = Variable("Upper end of the 95 % interval of the estimate.")
 

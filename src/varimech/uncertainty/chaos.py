@@ -50,12 +50,12 @@ class Chaos(Result):
         """`openturns.Function` that evaluates the polynomials."""
         return self.result.getMetaModel()
 
-    mean = Variable("By objective.")
-    variance = Variable("By objective, in the squares of their units.")
-    std = Variable("Standard deviations, by objective.")
+    mean = Variable("Means by objective.")
+    variance = Variable("Variances by objective, in the squares of their units.")
+    std = Variable("Standard deviations by objective.")
     q2 = Variable(
-        "1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for"
-        " perfect, 0 for no better than the mean."
+        "1 − (mean square of the error) / variance, at runs that were not used for the fit: 1 for a"
+        " perfect fit, 0 for one no better than the mean."
     )
     _dims = ("objective",)
 

@@ -109,17 +109,17 @@ class Moments(Result):
     variance = Variable("The variance, in the squares of the objectives' units.")
     std = Variable("The standard deviation.")
     contributions = Variable(
-        "Contribution of each parameter to the variance of first order, as a part of 1 (0 where"
-        " nothing varies): (time, objective, parameter)."
+        "Contribution of each parameter to the variance of first order, as a fraction (0 if nothing"
+        " varies): (time, objective, parameter)."
     )
     error = Variable(
-        "Estimated error of mean or standard deviation, the larger of both, in standard deviations."
+        "Estimated error, the larger one of mean and standard deviation, in standard deviations."
         " It may miss products of several parameters: in random problems, 1 % of the estimates below"
         " 0.02 were too small, by up to 0.011."
     )
     horizon = Variable(
-        "By objective, the time (s) up to which the estimated error stays within `accuracy`: the"
-        " end of the run where it does so always."
+        "Time (s) by objective up to which the estimated error stays within `accuracy`; the end of"
+        " the run if it always does."
     )
 
     @cached_property
