@@ -58,7 +58,9 @@ class Curvature:
     """Second-order check of a stationary design."""
 
     kind: str
-    """"minimum", "flat" (zero curvature in some direction), "saddle", "maximum", or "unchecked"."""
+    """Kind: "minimum", "flat" (zero curvature in some direction), "saddle", "maximum", or
+    "unchecked".
+    """
     free: int
     """Dimension of the space of directions that strong multipliers leave free."""
     eigenvalues: np.ndarray

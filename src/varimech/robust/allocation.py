@@ -285,7 +285,7 @@ class Allocation(Result):
         return head, rows
 
     def _at_bound(self, k: int) -> str:
-        """ "finest" or "widest" if a tolerance is at that bound, otherwise an empty string."""
+        """Bound that a tolerance is at, "finest" or "widest"; otherwise an empty string."""
         if self.after[k] <= self.lower[k] * (1 + 100 * ROUNDING):
             return "finest"
         return "widest" if self.after[k] >= self.upper[k] * (1 - 100 * ROUNDING) else ""
