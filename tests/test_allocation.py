@@ -1,6 +1,5 @@
 """Allocation of tolerances against closed forms: Lagrange's solution, bounds, probabilities,
-correlations, free nominal values, grades by enumeration, corrections by samples; and what it
-refuses.
+correlations, free nominal values, grades by enumeration, corrections by samples; and refused input.
 """
 
 from __future__ import annotations
@@ -27,11 +26,13 @@ SLOPES = np.array([1.0, -2.0, 0.5, 3.0])
 FACTORS = np.array([1e-4, 2e-4, 5e-5, 4e-4])
 LINEAR = vm.final("a - 2*b + 0.5*c + 3*d", unit="m")
 BEFORE = 1e-4
-"""Tolerance of each length (m)."""
+"""Initial tolerance of each length (m)."""
 
 
 def lengths(cost: Callable[[int], Any], **bounds: float) -> vm.Mechanism:
-    """Four lengths of 50 mm, each with a tolerance and a cost, in a mechanism that hardly runs."""
+    """Four lengths of 50 mm, each with a tolerance and a cost, in a mechanism with a trivial
+    motion.
+    """
     m = carrier({})
     for k, name in enumerate(NAMES):
         m.parameter(name, 0.05, unit="m")
@@ -86,13 +87,13 @@ def test_leverage_tells_what_to_tighten_and_what_to_open() -> None:
 
 
 def test_bounds_of_tolerances_hold() -> None:
-    """Those at a bound stay there; the others share what is left as Lagrange does."""
+    """Tolerances at a bound stay there; the others share the remaining variance as by Lagrange."""
     σ, most = 8e-5, 1.2 * lagrange(8e-5)[3]
     a = allocate(
         lengths(lambda k: vm.cost(1.0, float(FACTORS[k])), at_most=most), vm.std(LINEAR) <= σ
     )
     bound = lagrange(σ) > most
-    for _ in range(4):  # what is left grows the others, which may reach the bound, too
+    for _ in range(4):  # the remaining variance widens the others, which may reach the bound, too
         left = math.sqrt(9 * σ**2 - (SLOPES[bound] ** 2 * most**2).sum())
         t = (FACTORS / SLOPES**2) ** (1 / 3)
         t = np.where(bound, most, t * left / np.linalg.norm((SLOPES * t)[~bound]))
@@ -200,7 +201,7 @@ def test_a_target_that_does_not_bind_opens_everything() -> None:
 
 
 def test_free_nominal_values() -> None:
-    """f = x a + b/x: for each x the cost is that of Lagrange, and x minimises it."""
+    """f = x a + b/x: for each x the cost is that by Lagrange, and x minimises it."""
     m = carrier({})
     m.parameter("x", 0.5, bounds=(0.1, 5.0))
     for name, b in (("a", 1e-4), ("b", 9e-4)):
@@ -242,7 +243,7 @@ def test_exponential_costs_and_functions_meet_the_conditions_of_lagrange() -> No
 
 
 def graded(seed: int) -> tuple[vm.Mechanism, np.ndarray, float]:
-    """Random sizes, slopes and costs; half of these by grade."""
+    """Random sizes, derivatives and costs; half of the costs by grade."""
     rng = np.random.default_rng(seed)
     g, b = rng.uniform(0.3, 3, 4), np.exp(rng.uniform(math.log(2e-5), math.log(1e-3), 4))
     m = carrier({})
@@ -341,7 +342,7 @@ def exponential() -> vm.Mechanism:
 
 
 def test_targets_are_corrected_where_samples_contradict_the_method() -> None:
-    """P[exp(a + b) ≤ 2] = Φ(ln 2/σ); moments of order 1 take Φ(1/σ), too large."""
+    """P[exp(a + b) ≤ 2] = Φ(ln 2/σ); moments of order 1 yield Φ(1/σ), which is too large."""
     f, p = vm.final("exp(a + b)"), 0.98
     true = math.log(2) / stats.norm.ppf(p) * 3 / math.sqrt(2)
     target = {"safe": vm.probability(f <= 2.0) >= p}
@@ -354,9 +355,9 @@ def test_targets_are_corrected_where_samples_contradict_the_method() -> None:
     (checked,) = a.verification.checked
     assert checked.lower <= p <= checked.upper and not a.verification.contradictions
     assert a.constraints[0].value == pytest.approx(p, abs=1e-6)
-    # 20,000 samples know a share of 2 % to 0.1 %, and so Φ⁻¹ to 0.02 of 2.05; twice that
+    # 20,000 samples yield a fraction of 2 % to 0.1 %, and so Φ⁻¹ to 0.02 of 2.05; twice this error
     assert a.after == pytest.approx(np.full(2, true), rel=0.02)
-    # moments: the cost is 2 + 0.4 √2/3 β', and β' = Φ⁻¹(p) and a correction, which is held
+    # moments: the cost is 2 + 0.4 √2/3 β', and β' is Φ⁻¹(p) plus a correction, which is held fixed
     λ = a.multipliers["safe"]
     assert λ == pytest.approx(-0.4 * math.sqrt(2) / 3 / stats.norm.pdf(stats.norm.ppf(p)), rel=1e-5)
     # Lagrange: λ ∂P/∂t = −dC/dt
@@ -375,8 +376,8 @@ def test_a_verification_that_agrees_changes_nothing() -> None:
 def test_the_result_goes_into_other_analyses() -> None:
     m = reciprocal()
     a = allocate(m, vm.std(LINEAR) <= 8e-5)
-    found = m.moments({"f": LINEAR}, a.distributions, parameters=a.parameters, order=1, **OPTIONS)
-    assert found.std[-1].item() == pytest.approx(8e-5, rel=1e-8)
+    moments = m.moments({"f": LINEAR}, a.distributions, parameters=a.parameters, order=1, **OPTIONS)
+    assert moments.std[-1].item() == pytest.approx(8e-5, rel=1e-8)
 
 
 # --- cost against risk
@@ -538,7 +539,7 @@ def test_bad_input(what: str) -> None:
 RISING: dict[str, tuple[Any, str]] = {
     "function": (lambda t: 1 + 1e4 * t, r"tolerance of 'e': cost rises .*by 10000 per unit"),
     "text": ("1 + t/(1 mm)", r"tolerance of 'e': cost rises .*give a cost that falls"),
-    # falls up to 0.316 mm = √(1/1e7), within the bounds, and rises from there
+    # decreases up to 0.316 mm = √(1/1e7), within the bounds, and increases from there
     "least within": (lambda t: 1 / t + 1e7 * t, r"rises from 6324.56 to 6326.23 .*0.000316228 to"),
     "step": (lambda t: vm.where(t < 5e-4, 1.0, 2.0), r"cost rises from 1 to 2 "),
 }
@@ -572,7 +573,7 @@ def test_nothing_to_choose() -> None:
 def test_ctrl_c_leaves_the_best_so_far(
     monkeypatch: pytest.MonkeyPatch, call: int, solver: str
 ) -> None:
-    """In the sequence of explicit problems, in a search, and after either."""
+    """Interrupt the sequence of explicit problems, a search, and the steps after either."""
     from varimech.robust import allocating
     from varimech.robust.evaluator import StatisticsEvaluator
 
@@ -607,7 +608,7 @@ def test_the_search_finds_what_the_sequence_finds(
     assert b.message != a.message and b.after == pytest.approx(a.after, rel=1e-7)
 
 
-# --- what it shows
+# --- results and their text
 
 
 def test_text_table_and_files(tmp_path: Path) -> None:
@@ -661,7 +662,7 @@ def test_the_example(
 
 @pytest.mark.slow
 def test_the_risk_of_the_example_is_that_of_many_samples() -> None:
-    """Within 5 %; a million samples know it to 1 %, one standard deviation."""
+    """Within 5 %; a million samples yield it to 1 %, one standard deviation."""
     m = example.mechanism()
     p = m.problem({"peak": example.PEAK}, duration=example.DURATION)
     a = p.allocate(example.safe(example.RISK), statistics="form", verify=False)
@@ -672,8 +673,9 @@ def test_the_risk_of_the_example_is_that_of_many_samples() -> None:
 
 
 def test_nominal_values_are_found_within_wide_bounds() -> None:
-    """The window is a hundredth of what bounds allow: from its outside the reliability index shows
-    no way back. The best x is its centre, and the widest tolerance of y then follows.
+    """The feasible window is a hundredth of the range between the bounds; outside it the
+    reliability index gives no direction back. The best x is its centre, and the widest tolerance of
+    y follows.
     """
     m = carrier({})
     m.parameter("x", 0.3, bounds=(-100, 100))
@@ -687,8 +689,8 @@ def test_nominal_values_are_found_within_wide_bounds() -> None:
 
 
 def test_a_limit_that_is_met_twice_keeps_its_nearest_design_point() -> None:
-    """Below its minimum the function rises again: a search from the design point of wider
-    tolerances passes the origin, and would end at the far side of the limit.
+    """Below its minimum the function increases again: a search from the design point of wider
+    tolerances passes the origin and would end on the far side of the limit.
     """
     m = carrier({})
     m.parameter("x", 0.0)
@@ -702,8 +704,8 @@ def test_a_limit_that_is_met_twice_keeps_its_nearest_design_point() -> None:
 
 
 def test_targets_for_which_a_method_is_far_off_end_with_a_broken_bound() -> None:
-    """Failure is a thin band beside the nominal value, which FORM does not see, and no other target
-    makes up for that.
+    """Failure is a thin band next to the nominal value, which FORM does not detect, and no other
+    target compensates for it.
     """
     m = carrier({})
     m.parameter("x", 0.0)

@@ -1,5 +1,5 @@
-"""Systems of limits and first passage: closed forms, derivatives of the reliability index, methods
-against each other, and first passage of mechanisms against plain sampling.
+"""Systems of limits and first passage: closed forms, derivatives of the reliability index,
+comparisons of methods, and first passage of mechanisms against plain sampling.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LIMITS = np.array([2.9, 2.9, 2.8])
 
 
 def linear(means: np.ndarray = MEANS, sigmas: np.ndarray = SIGMAS) -> vm.Mechanism:
-    """A mechanism that stands still, with three parameters."""
+    """A mechanism at rest, with three parameters."""
     m = vm.Mechanism("linear", dimension=2)
     for name, mean, σ in zip("abc", means.tolist(), sigmas.tolist(), strict=True):
         m.parameter(name, mean, unit="m", distribution=stats.norm(mean, σ))
@@ -68,7 +68,7 @@ def moments_of_limits(
 
 
 def exact(kind: str, means: np.ndarray = MEANS, sigmas: np.ndarray = SIGMAS) -> float:
-    """By integrals over c and b of the probability of what a has to be."""
+    """Exact probability, by integrals over c and b of the conditional probability of a."""
     total = 0.0
     for c, w in zip(*rule(means[2] - 9 * sigmas[2], means[2] + 9 * sigmas[2]), strict=True):
         second_at, corner = LIMITS[1] + 0.4 * c, 2 * (LIMITS[0] - LIMITS[2] + c)
@@ -90,7 +90,7 @@ def exact(kind: str, means: np.ndarray = MEANS, sigmas: np.ndarray = SIGMAS) -> 
 
 
 def rule(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of Gauss and Legendre on eight panels."""
+    """Nodes and weights of Gauss–Legendre quadrature on eight panels."""
     x, w = np.polynomial.legendre.leggauss(16)
     ends = np.linspace(low, high, 9)
     half = np.diff(ends)[:, None] / 2
@@ -119,7 +119,9 @@ def test_systems_of_linear_limits_are_exact(study: vm.GlobalStudy, kind: str) ->
 
 
 def test_the_contrary_of_a_system_is_the_rarer_one(study: vm.GlobalStudy) -> None:
-    """Not (one or two or three) is all three kept; looked at as the event that one is not."""
+    """Not (one or two or three) means that all three limits are kept; evaluated as the event that
+    one is not.
+    """
     kept = vm.all_of(first <= 2.9, second <= 2.9, third <= 2.8)
     estimate = study.probability(kept, samples=2000, level=0.999)
     assert 1 - estimate.form == pytest.approx(exact("any"), rel=1e-4)
@@ -133,7 +135,9 @@ def test_the_contrary_of_a_system_is_the_rarer_one(study: vm.GlobalStudy) -> Non
 def test_derivatives_of_linear_systems_are_those_of_differences(
     study: vm.GlobalStudy, kind: str
 ) -> None:
-    """Of the multivariate normal probability with respect to means and standard deviations."""
+    """Finite differences of the multivariate normal probability with respect to means and standard
+    deviations.
+    """
     build, pair = {"any": vm.any_of, "all": vm.all_of}[kind], dict(list(limits().items())[:2])
     table = study.probability(build(**pair)).sensitivity_table()
 
@@ -219,24 +223,24 @@ def swings() -> vm.GlobalStudy:
 
 
 def test_first_passage_of_an_oscillator(swings: vm.GlobalStudy) -> None:
-    """A path, its peak, and instants: the last of these is not enough."""
+    """A path, its peak, and instants; instants alone are not enough."""
     path, c = vm.path(position, unit="m"), 0.9
     estimate = swings.probability(path >= c, samples=400, level=0.999)
     s, p = estimate.sampled, passage(c, 1.2)
     assert s is not None and s.lower < p < s.upper and s.upper < 2.5 * s.lower
     assert estimate.event == "path ≥ 0.9 m at any time"
-    # tangent half-spaces of a peak, a convex function here, belong to the event
+    # the tangent half-spaces of a peak, which is convex here, are part of the event
     assert 0.6 * p < estimate.form < p
     same = swings.probability(vm.peak(position, unit="m") >= c)
     assert same.form == estimate.form and same.event == "peak ≥ 0.9 m"
     at_end = swings.probability(vm.final(position, unit="m") >= c)
     assert at_end.form < 0.1 * p
     below = swings.probability(vm.path(position, unit="m") <= -c)
-    assert 0 < below.form < 0.2 * estimate.form  # of the swing back, only a part
+    assert 0 < below.form < 0.2 * estimate.form  # FORM includes only a part of the swing back
 
 
 def test_leaving_a_band(swings: vm.GlobalStudy) -> None:
-    """Both sides of a path, and the peak that stays below, which is no limit of the path."""
+    """Both sides of a path, and a peak that stays below, which is not a limit of the path."""
     path = vm.path(position, unit="m")
     both = swings.probability(vm.any_of(up=path >= 0.9, down=path <= -0.9))
     alone = {limit.name: limit.form for limit in both.limits}
@@ -246,7 +250,7 @@ def test_leaving_a_band(swings: vm.GlobalStudy) -> None:
     above = next(iter(alone.values()))
     assert kept.form == pytest.approx(1 - above, abs=1e-4) and kept.beta < 0
     below = swings.probability(path <= 0.9, method="samples", samples=50)
-    assert below.probability == 1.0  # at some time it is, always
+    assert below.probability == 1.0  # the path is always below at some time
 
 
 def test_methods_agree(study: vm.GlobalStudy) -> None:
@@ -269,7 +273,9 @@ def test_methods_agree(study: vm.GlobalStudy) -> None:
 
 
 def test_subset_simulation_of_rare_events(study: vm.GlobalStudy) -> None:
-    """At β = 5, plain sampling would need 10⁸ samples; intervals hold the truth as they should."""
+    """At β = 5, plain sampling would need 10⁸ samples; intervals contain the true value as often as
+    they should.
+    """
     β = 5.0
     limit = first >= float(ROWS[0] @ MEANS + β * np.linalg.norm(ROWS[0] * SIGMAS))
     inside, p = 0, float(stats.norm.sf(β))
@@ -287,8 +293,8 @@ def test_subset_simulation_of_rare_events(study: vm.GlobalStudy) -> None:
 
 @pytest.mark.parametrize("β", [0.7, 1.5])
 def test_subset_simulation_of_frequent_events(study: vm.GlobalStudy, β: float) -> None:
-    """The samples of the first level count, too: of n plain samples, the coefficient of variation is
-    √((1 − p)/(n p)), of a level with p = 0.1 at least.
+    """The samples of the first level contribute, too: for n plain samples, the coefficient of
+    variation is √((1 − p)/(n p)), at least that of a level with p = 0.1.
     """
     limit = first >= float(ROWS[0] @ MEANS + β * np.linalg.norm(ROWS[0] * SIGMAS))
     inside, p = 0, float(stats.norm.sf(β))
@@ -316,7 +322,7 @@ def test_equal_weights_vary_as_plain_samples_do() -> None:
 
 @pytest.mark.parametrize("kind", ["any", "all"])
 def test_what_failed_runs_leave_open(study: vm.GlobalStudy, kind: str) -> None:
-    """One limit that is exceeded decides whether any is, one that is not whether all are."""
+    """One exceeded limit decides whether any limit is exceeded, one kept limit whether all are."""
     pair = dict(list(limits().items())[:2])
     system = system_of(study, {"any": vm.any_of, "all": vm.all_of}[kind](**pair))
     beyond = np.array([[np.nan, 1.0], [np.nan, -1.0], [1.0, -1.0], [np.nan, np.nan]])
@@ -325,7 +331,7 @@ def test_what_failed_runs_leave_open(study: vm.GlobalStudy, kind: str) -> None:
 
 
 def test_failed_runs_are_counted() -> None:
-    """Outside of bounds a run fails: of these samples nothing is known."""
+    """A run outside of bounds fails: nothing is known about these samples."""
     m = vm.Mechanism("bounded", dimension=2)
     m.parameter("a", 1.0, unit="m", distribution=stats.norm(1.0, 0.2), bounds=(0.9, None))
     m.ground_point("O", (0, 0))
@@ -360,7 +366,7 @@ def test_what_cannot_be_reached_is_refused(study: vm.GlobalStudy) -> None:
 
 
 def test_a_kink_is_reported() -> None:
-    """The smaller of two linear functions: the limit is nearest where they meet."""
+    """The smaller of two linear functions: the limit is nearest at their intersection."""
     lower = vm.final(
         lambda s: vm.minimum(s.parameter("a") + s.parameter("b"), 8 / 3 * s.parameter("a"))
     )
@@ -369,7 +375,9 @@ def test_a_kink_is_reported() -> None:
 
 
 def clearance() -> tuple[vm.Mechanism, dict[str, Any], vm.Constraint, dict[str, Any]]:
-    """The slider-crank with clearance, in its guide: how slow the crank becomes by impacts."""
+    """The slider-crank with clearance in its guide: the lowest speed of the crank due to
+    impacts.
+    """
     m = clearance_slider_crank.mechanism()
     given = {"c": stats.norm(1e-3, 5e-5), "e": stats.norm(0.4, 0.04)}
     turning = vm.path(lambda s: s.angular_velocity("crank"), unit="rad/s")
@@ -384,7 +392,7 @@ def five_bar_speed() -> tuple[vm.Mechanism, dict[str, Any], vm.Constraint, dict[
 
 
 def friction() -> tuple[vm.Mechanism, dict[str, Any], vm.Constraint, dict[str, Any]]:
-    """An oscillator with dry friction, which sticks now and then."""
+    """An oscillator with dry friction, which sticks intermittently."""
     m = vm.Mechanism("friction", dimension=2)
     F = m.parameter("F", 1.0, unit="N", distribution=stats.norm(1.0, 0.1))
     R = m.parameter("R", 0.4, unit="N", distribution=stats.norm(0.4, 0.05))
@@ -405,7 +413,7 @@ def compared(
     options: dict[str, Any],
     samples: int,
 ) -> vm.Reliability:
-    """FORM with samples around the design points, against plain sampling."""
+    """Compare FORM with samples around the design points and plain sampling."""
     around = m.reliability(event, given, samples=samples // 4, level=0.999, **options)
     plain = m.reliability(event, given, method="samples", samples=samples, level=0.999, **options)
     a, b = around.sampled, plain.sampled

@@ -1,5 +1,5 @@
-"""Moments: exact where they can be, of the orders that theory says elsewhere, and a horizon that is
-where errors are.
+"""Moments: exact where possible, elsewhere of the theoretical orders, with a horizon that matches
+the errors.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def linear_oscillator() -> vm.Mechanism:
 LINEAR = {"x": vm.final(lambda s: s.displacement("guide"), unit="m")}
 SQUARE = {"x²": vm.final(lambda s: s.displacement("guide") ** 2, unit="m²")}
 ANY = 1e6
-"""An accuracy with which nothing is warned about."""
+"""An accuracy for which there are no warnings."""
 
 
-def linear_slopes(t: np.ndarray) -> np.ndarray:
-    """∂x/∂(F, x₀), exactly."""
+def linear_derivatives(t: np.ndarray) -> np.ndarray:
+    """Exact ∂x/∂(F, x₀)."""
     return np.column_stack([(1 - np.cos(ω * t)) / K, np.cos(ω * t)])
 
 
@@ -62,7 +62,7 @@ def test_linear_models_are_exact_and_covariances_count_once(order: int) -> None:
     moments = linear_oscillator().moments(
         LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11
     )
-    g = linear_slopes(moments.time)
+    g = linear_derivatives(moments.time)
     σ = np.array([0.1, 0.2])
     variance = (
         (g[:, 0] * σ[0]) ** 2 + (g[:, 1] * σ[1]) ** 2 + 2 * r * g[:, 0] * g[:, 1] * σ[0] * σ[1]
@@ -85,7 +85,7 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
         accuracy=ANY,
         output=0.5,
     )
-    g, σ = linear_slopes(moments.time), np.array([0.1, 0.2])
+    g, σ = linear_derivatives(moments.time), np.array([0.1, 0.2])
     μ = g @ [1.0, 0.5]
     v = np.einsum("ti,ij,tj->t", g, np.outer(σ, σ) * [[1, r], [r, 1]], g)
     assert moments.mean.values[:, 0] == pytest.approx(μ**2 + v, abs=1e-9)
@@ -95,7 +95,7 @@ def test_normal_variance_of_a_quadratic_is_exact() -> None:
 
 
 def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
-    """Their densities are polynomials, so Gauss's rule integrates x² and x⁴ exactly."""
+    """Their densities are polynomials, so Gauss quadrature integrates x² and x⁴ exactly."""
     distributions = {"F": stats.uniform(0.5, 1.5), "x0": stats.beta(2, 5, loc=-0.2)}
     moments = linear_oscillator().moments(
         SQUARE, distributions, duration=TIME, tolerance=1e-11, accuracy=ANY, output=0.5
@@ -104,7 +104,7 @@ def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
     u, w = (node + 1) / 2, weight / 2
     x = np.einsum(
         "ti,iab->tab",
-        linear_slopes(moments.time),
+        linear_derivatives(moments.time),
         np.array(np.meshgrid(0.5 + 1.5 * u, u - 0.2, indexing="ij")),
     )
     p = np.outer(w, w * 30 * u * (1 - u) ** 4)
@@ -115,7 +115,7 @@ def test_other_independent_distributions_are_exact_for_a_quadratic() -> None:
 
 
 def test_pendulum_slopes_are_known() -> None:
-    """Computed elsewhere, from the elliptic function."""
+    """The reference was computed independently from the elliptic function."""
     moments = mechanism().moments(
         ANGLE, {"L": vm.Tolerance(0.1)}, duration=3.0, tolerance=1e-11, output=1.0
     )
@@ -128,8 +128,9 @@ def test_pendulum_slopes_are_known() -> None:
 
 
 def test_errors_have_the_orders_of_theory() -> None:
-    """In σ: the mean of first order σ², of second σ⁴; both variances σ⁴, a part σ² of what they
-    are: third derivatives count as much as the squares of second ones.
+    """In σ: the error of the mean is of order σ² to first order and σ⁴ to second order; those of
+    both variances are σ⁴, a relative error of σ²: third derivatives contribute as much as the
+    squares of second derivatives.
     """
     m, widths = mechanism(), (0.03, 0.015)
     errors: dict[str, list[np.ndarray]] = {
@@ -185,8 +186,8 @@ def test_the_second_mean_decays_and_the_first_does_not() -> None:
     ("order", "width", "close"), [(1, 0.03, 0.05), (1, 0.1, 0.05), (2, 0.03, 0.2), (2, 0.1, 0.2)]
 )
 def test_the_horizon_is_where_errors_are(order: int, width: float, close: float) -> None:
-    """Of the first order to 5 %, of the second, which has to guess at third
-    derivatives, to 20 %.
+    """To 5 % for the first order; to 20 % for the second order, which has to estimate third
+    derivatives.
     """
     duration = 1.0 / width if order == 2 else 0.5 / width
     with pytest.warns(
@@ -216,8 +217,8 @@ def test_no_horizon_where_nothing_varies() -> None:
 
 
 def test_a_vanishing_slope_is_no_expansion() -> None:
-    """ψ = (L − 1)²: no slope at the mean. The second order is exact; how far it holds nobody can
-    tell, and so it is said.
+    """ψ = (L − 1)²: the derivative at the mean is zero. The second order is exact, but its range of
+    validity is unknown, which is reported.
     """
     square = {"square": vm.final(lambda s: (s.parameter("L") - 1) ** 2)}
     with pytest.warns(vm.HorizonWarning, match=r"up to t = 0 s"):
@@ -228,8 +229,8 @@ def test_a_vanishing_slope_is_no_expansion() -> None:
 
 
 def test_what_has_just_begun_does_not_count() -> None:
-    """∫ (x − ½)² dt from x₀ = ½ has no slope at first, only curvature; later slopes are all there
-    is.
+    """∫ (x − ½)² dt from x₀ = ½ initially has no derivative, only curvature; later the derivatives
+    dominate.
     """
     travelled = {"travelled": vm.integral(lambda s: (s.displacement("guide") - 0.5) ** 2)}
     moments = linear_oscillator().moments(
@@ -244,7 +245,7 @@ def test_what_has_just_begun_does_not_count() -> None:
 def test_contributions() -> None:
     m = linear_oscillator()
     moments = m.moments(LINEAR, duration=TIME, tolerance=1e-10)
-    parts = (linear_slopes(moments.time) * [0.1, 0.2]) ** 2
+    parts = (linear_derivatives(moments.time) * [0.1, 0.2]) ** 2
     shares = moments.contributions.values[:, 0]
     assert shares == pytest.approx(parts / parts.sum(axis=1, keepdims=True), abs=1e-7)
     together = m.moments(LINEAR, correlation={("F", "x0"): 0.9}, duration=TIME, order=1)
@@ -261,13 +262,13 @@ def test_expansion_is_about_the_means() -> None:
         order=1,
         parameters={"x0": -1.0},
     )
-    g = linear_slopes(moments.time)
+    g = linear_derivatives(moments.time)
     assert moments.mean.values[:, 0] == pytest.approx(g @ [3.0, -1.0], abs=1e-6)
     assert moments.std.values[:, 0] == pytest.approx(np.abs(g[:, 0]) * 2 / math.sqrt(12), abs=1e-6)
 
 
 def test_orders_agree_on_what_both_know() -> None:
-    """Also with equal steps, and with more objectives and parameters than one."""
+    """Also with equal steps, and with several objectives and parameters."""
     m, both = linear_oscillator(), LINEAR | SQUARE
     one, two = (
         m.moments(both, duration=1.0, step=0.01, every=10, order=order, accuracy=ANY)
@@ -358,8 +359,8 @@ def test_refuses(changes: dict[str, Any], says: str) -> None:
 
 
 def test_refuses_distributions_that_leave_the_model() -> None:
-    """A standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more
-    than CVODES gives.
+    """One standard deviation of 1.2 m below 1 m there is no pendulum; second derivatives need more
+    than CVODES provides.
     """
     m = mechanism()
     with pytest.raises(vm.ModelError, match=r"length = -0.1\d+ must be positive"):
@@ -382,7 +383,7 @@ def test_correlated_parameters_of_any_kind_have_a_first_order() -> None:
             LINEAR, distributions, correlation={("F", "x0"): 0.5}, duration=1.0, order=1
         )
     g, σ, r = (
-        linear_slopes(moments.time),
+        linear_derivatives(moments.time),
         np.array([2, 1]) / math.sqrt(12),
         6 / math.pi * math.asin(0.25),
     )
@@ -407,7 +408,7 @@ def test_rounding_is_measured_by_the_size_of_the_objective(size: float) -> None:
     C, directions = (
         np.diag([1.0, 4.0]),
         np.array([0.6, 0.4]),
-    )  # each adds 0.36 and 0.64 to a variance of 1
+    )  # the contributions are 0.36 and 0.64 of a variance of 1
     for share, expected in ((0.1, [0.0, 0.0]), (10.0, [0.36, 0.64])):
         derivatives = share * ROUNDING * size * directions
         assert contributions(np.full((1, 1), size), derivatives[None, None], C)[
@@ -513,8 +514,8 @@ def of_plain_functions(order: int, rng: np.random.Generator) -> tuple[float, flo
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_errors_that_do_not_oscillate_are_seen(order: int) -> None:
-    """Whatever bends the objective: of 300 random functions, errors beyond 0.3 standard deviations
-    are seen, and small ones not made up.
+    """For 300 random functions, errors beyond 0.3 standard deviations are detected, and there are
+    no false alarms for small ones.
     """
     rng = np.random.default_rng(order)
     seen, true = np.array([of_plain_functions(order, rng) for _ in range(300)]).T
@@ -527,8 +528,8 @@ def test_errors_that_do_not_oscillate_are_seen(order: int) -> None:
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_sine_of_a_parameter_is_warned_of(order: int) -> None:
-    """sin(3p) + 3 with p normal about 1 with σ = 1 is 3.0016 ± 0.7071; the expansion makes 3 of it,
-    and its curvature is small there.
+    """sin(3p) + 3 with p normal about 1 with σ = 1 has the moments 3.0016 ± 0.7071; the expansion
+    yields 3 for the mean, and its curvature there is small.
     """
     m = mechanism()
     bent = {"bent": vm.final(lambda s: vm.sin(3 * s.parameter("L")) + 3)}

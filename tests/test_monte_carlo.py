@@ -1,4 +1,4 @@
-"""Monte Carlo studies against exact moments of a pendulum; the same bits wherever they run;
+"""Monte Carlo studies against exact moments of a pendulum; identical bits with any executor;
 failures, targets, controls.
 """
 
@@ -41,7 +41,7 @@ def study(**changes: Any) -> vm.Study:
 
 
 def same(a: vm.Study, b: vm.Study) -> None:
-    """To the last bit."""
+    """Check equality to the last bit."""
     assert (a.count, a.failed, a.failures) == (b.count, b.failed, b.failures)
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
@@ -81,8 +81,8 @@ def test_intervals_hold_the_exact_moments(sampling: str) -> None:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Of 100 studies each; 95 % intervals miss it in more than 12 of them with a probability of
-    0.15 %.
+    """100 studies each; 95 % intervals miss the true value in more than 12 of them with a
+    probability of 0.15 %.
     """
     truth, variance = exact_moments(DURATION)
     for sampling in KINDS:
@@ -195,10 +195,10 @@ def test_memory_does_not_grow_with_samples() -> None:
             tracemalloc.stop()
 
     peak(64)
-    assert peak(6400) < 2 * peak(640)  # what is under way differs from time to time
+    assert peak(6400) < 2 * peak(640)  # the memory in progress varies
 
 
-# when it ends
+# failures and targets
 
 
 def test_a_target_ends_it() -> None:
@@ -222,7 +222,7 @@ def test_the_first_samples_of_a_longer_study_are_those_of_a_shorter_one() -> Non
 
 
 def four_bar() -> vm.Mechanism:
-    """It closes if the coupler is longer than 1.3 m."""
+    """It closes only if the coupler is longer than 1.3 m."""
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     coupler = m.parameter("coupler", 1.35, unit="m")
     add_four_bar(m, 2, 0.5, coupler, 1.2, names=("AB", "BC", "DC"))
@@ -288,7 +288,7 @@ def test_a_few_failures_more_than_allowed_may_be_chance_until_the_end() -> None:
 
 
 def test_a_control_is_not_used_where_samples_failed() -> None:
-    """Its mean is known over all samples, not over those that went well: here below 1.1."""
+    """Its mean is known over all samples, not over the completed ones: here below 1.1."""
     m, reached = oscillator(a=(0.0, 1.1)), vm.final(lambda s: s.parameter("a"))
     request: Any = {
         "duration": 0.1,
@@ -341,7 +341,7 @@ def test_mechanisms_that_cannot_be_assembled_are_failures() -> None:
     )  # the others in short
 
 
-# where it runs
+# executors
 
 
 @pytest.mark.parametrize("sampling", KINDS)
@@ -355,8 +355,8 @@ def test_the_same_bits_in_any_number_of_threads(sampling: str) -> None:
 
 
 def test_one_by_one_is_the_same_too() -> None:
-    """Interpreted runs give the same bits, so a study does too, up to the order in which a chunk is
-    added up.
+    """Interpreted runs give identical bits, so a study does too, apart from the order in which a
+    chunk is summed.
     """
     settings: Any = {**SETTINGS, "samples": 40}
     np.testing.assert_allclose(
@@ -405,7 +405,7 @@ def test_other_executors_are_refused(executor: Any) -> None:
         study(executor=executor)
 
 
-# what is told
+# messages
 
 
 def test_what_is_reported(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Optimal design against closed forms: what is found, by whom, what holds it there, and what is
-said where nothing can be found.
+"""Optimal design against closed forms: optima by all solvers, active constraints, and errors for
+problems without a solution.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from varimech.optimization.settings import Ended
 from varimech.optimization.space import Space
 
 STILL = {"Ls1": 2.4319235744576, "Ls2": 1.8448688868054}
-"""Natural lengths that keep the five-bar still: its start balances gravity."""
+"""Natural lengths that keep the five-bar at rest: its initial position balances gravity."""
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +148,8 @@ def test_solvers_without_constraints(m: vm.Mechanism, solver: str) -> None:
 
 
 def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
-    def found(end: float = -0.05, least: float = 0.5) -> vm.Optimum:
-        """The softest spring that brings the mass back so far in 0.3 s."""
+    def softest(end: float = -0.05, least: float = 0.5) -> vm.Optimum:
+        """Find the softest spring that returns the mass to `end` within 0.3 s."""
         return m.optimize(
             {"stiffness": vm.final(lambda s: s.parameter("k"), unit="N/m")},
             ["k", "c"],
@@ -162,7 +162,7 @@ def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
         ω, δ = math.sqrt(k - 0.0625), 0.25
         return 0.1 * math.exp(-δ * 0.3) * (math.cos(0.3 * ω) + δ / ω * math.sin(0.3 * ω))
 
-    o = found()
+    o = softest()
     assert o.converged
     assert o.parameters == pytest.approx(
         {"k": brentq(lambda k: x_end(k) + 0.05, 20, 100), "c": 0.5}, rel=1e-7
@@ -170,8 +170,8 @@ def test_multipliers_are_slopes_of_the_optimum(m: vm.Mechanism) -> None:
     row = o.constraints.loc["end"]
     assert row["active"] and row["value"] == pytest.approx(-0.05, abs=1e-8)
     for name, slope, sign in (
-        ("end", (found(end=-0.0499).objective - found(end=-0.0501).objective) / 0.0002, 1),
-        ("c", (found(least=0.501).objective - found(least=0.499).objective) / 0.002, -1),
+        ("end", (softest(end=-0.0499).objective - softest(end=-0.0501).objective) / 0.0002, 1),
+        ("c", (softest(least=0.501).objective - softest(least=0.499).objective) / 0.002, -1),
     ):
         assert o.multipliers[name] * sign > 0
         assert -o.multipliers[name] == pytest.approx(slope, rel=1e-4)
@@ -184,7 +184,7 @@ def test_lower_bounds_have_negative_multipliers(m: vm.Mechanism) -> None:
 
 
 def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
-    def found(solver: str) -> vm.Optimum:
+    def optimum_by(solver: str) -> vm.Optimum:
         return m.optimize(
             vm.integral(lambda s: x_of(s) ** 2),
             ["k", "c"],
@@ -199,7 +199,7 @@ def test_paths_hold_at_all_times_and_solvers_agree(m: vm.Mechanism) -> None:
             output=0.02,
         )
 
-    first, second = found("ipopt"), found("SLSQP")
+    first, second = optimum_by("ipopt"), optimum_by("SLSQP")
     assert first.parameters == pytest.approx(second.parameters, rel=1e-5)
     speed = first.constraints.loc["speed"]
     assert speed["active"] and speed["violation"] < 1e-7
@@ -224,7 +224,7 @@ def largest_wave(m: vm.Mechanism, **options: Any) -> vm.Optimum:
 def test_a_path_is_met_between_coarse_times(m: vm.Mechanism) -> None:
     o = largest_wave(m, output=0.25)
     assert o.parameters["a"] == pytest.approx(1.0, abs=1e-6)
-    # equal steps have no results in between, but what is missed there is told
+    # equal steps have no results in between, but violations there are reported
     stepped = largest_wave(m, step=0.01)
     assert stepped.parameters["a"] > 1.0001
     assert stepped.constraints.loc["c1", "violation"] == pytest.approx(
@@ -251,7 +251,7 @@ def test_the_smallest_peak(m: vm.Mechanism, solver: str) -> None:
 
 
 def test_peaks_between_stored_times(m: vm.Mechanism) -> None:
-    """The value before is that of the whole curve; and a search that keeps hiding a summit between
+    """The value before is that of the whole curve; a search that keeps hiding a maximum between
     stored times has not converged.
     """
     wave = vm.peak(
@@ -275,8 +275,8 @@ def test_peaks_between_stored_times(m: vm.Mechanism) -> None:
 
 
 def test_the_best_linear_buffer() -> None:
-    """A mass that is stopped by spring and damper: ζ = 0.404 is best, with a x / v² = 0.5206 (known
-    from shock isolation).
+    """A mass stopped by spring and damper: ζ = 0.404 is optimal, with a x / v² = 0.5206 (known from
+    shock isolation).
     """
     b = vm.Mechanism("buffer", dimension=2)
     k, c = b.parameter("k", 400.0, bounds=(50, 5000)), b.parameter("c", 10.0, bounds=(0, 200))
@@ -317,7 +317,7 @@ def test_many_starts_find_the_deeper_of_two_minima(m: vm.Mechanism) -> None:
         many.local_optima["a"].to_numpy() == pytest.approx(minima, abs=1e-5)
         and many.local_optima["starts"].sum() == 5
     )
-    # "before" is the user's design, whichever start was best
+    # "before" is the user's design, whichever initial design was best
     assert many.best.start[0] != 0.9 and many.before.info["parameters"]["a"] == 0.9
     assert many.objective_before == one.objective_before == pytest.approx((0.81 - 1) ** 2 + 0.27)
 
@@ -417,8 +417,8 @@ def test_exact_second_derivatives_are_used(solver: str) -> None:
     exact = settings_for(p, solver, "exact", 1000, 1e-9)
     best, _ = search(p, exact, [space.start], "stand-in", False)
     assert exact.exact and e.asked > 3
-    # on the circle x = cos φ, y = sin φ the optimum is where the derivative over φ vanishes: found
-    # by bisection
+    # on the circle x = cos φ, y = sin φ the derivative with respect to φ vanishes at the optimum:
+    # computed by bisection
     φ = np.linspace(0.5, 0.9, 400001)
     value = (1 - np.cos(φ)) ** 2 + 100 * (np.sin(φ) - np.cos(φ) ** 2) ** 2
     assert best.x == pytest.approx([np.cos(φ[value.argmin()]), np.sin(φ[value.argmin()])], abs=1e-5)
@@ -460,8 +460,8 @@ def test_what_an_optimum_reports(m: vm.Mechanism) -> None:
 
 
 def test_certificates_of_optima(m: vm.Mechanism) -> None:
-    """At an optimum the gradient vanishes: it is certified by the size it had at the start, and so
-    are constraints.
+    """The gradient vanishes at an optimum: it is certified relative to its size at the initial
+    design, and so are constraints.
     """
     goal, end = (
         vm.integral(lambda s: (s.parameter("a") - 2 - x_of(s)) ** 2),
@@ -540,8 +540,8 @@ def test_blocks_of_the_page_run(
 
 @pytest.mark.parametrize("k", [2.0, 40.0, 400.0])
 def test_multipliers_of_peaks_belong_to_their_instants(m: vm.Mechanism, k: float) -> None:
-    """The peak (k x₀ / m)² is at the start, so its slope over k at the bound k = 1 is known;
-    instants close to it carry nothing.
+    """The peak (k x₀ / m)² is at the start, so its derivative with respect to k at the bound k = 1
+    is known; instants close to it have no multiplier.
     """
     acceleration = vm.peak(lambda s: s.acceleration("P")[0] ** 2)
     o = m.optimize(
@@ -565,8 +565,8 @@ def test_objectives_can_be_weighed(m: vm.Mechanism) -> None:
 
 
 def test_other_parameters_can_be_held_elsewhere(m: vm.Mechanism) -> None:
-    """The value that is held counts in every run, and is told with the optimum; no parameter is
-    both held and free.
+    """A value that is held fixed applies in every run and is reported with the optimum; no
+    parameter is both fixed and free.
     """
     options: dict[str, Any] = {"duration": 0.2, "step": 0.01}
     goal = vm.integral(x_of)

@@ -1,4 +1,4 @@
-"""Optimisations that make no sense, and what is said about them."""
+"""Invalid optimisations, and their error messages."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def test_bounds_are_quantities() -> None:
     m.revolute("O")
     m.start(angle={"rod": 0.3})
     lowest = vm.final(lambda s: s.position("P")[1])
-    found = m.optimize(lowest, ["L"], bounds={"L": ("800 mm", "1.2 m")}, duration=0.3)
-    assert found.parameters["L"] in (pytest.approx(0.8), pytest.approx(1.2))
+    optimum = m.optimize(lowest, ["L"], bounds={"L": ("800 mm", "1.2 m")}, duration=0.3)
+    assert optimum.parameters["L"] in (pytest.approx(0.8), pytest.approx(1.2))
     with pytest.raises(vm.ModelError, match="bound = '2 kg' has the wrong dimension; expected m"):
         m.optimize(lowest, ["L"], bounds={"L": (None, "2 kg")}, duration=0.3)
 
@@ -127,7 +127,7 @@ def test_a_start_that_fails_says_why(m: vm.Mechanism) -> None:
 
 
 def test_bounds_in_the_place_of_names_are_refused() -> None:
-    """They would be ignored."""
+    """They would be ignored otherwise."""
     m = wheel()
     p = m.problem(vm.final("angle('O')"), duration=0.1)
     wrong: Any = {"k": (2.0, 4.0)}

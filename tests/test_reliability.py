@@ -1,5 +1,5 @@
-"""Probabilities of random limits that are known: one or two sides, products, spheres, paraboloids;
-and intervals that are never empty.
+"""Random limits with known probabilities: one or two sides, products, spheres, paraboloids; and
+intervals that are never empty.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from varimech.uncertainty.openturns_distributions import distribution_of
 from varimech.uncertainty.parameter_distributions import distributions_of
 
 objective = vm.final(lambda s: s.time)
-"""Stands for the objective, whose values are those of a plain function."""
+"""Placeholder for the objective, whose values are those of a plain function."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def rotated(rng: np.random.Generator, d: int) -> np.ndarray:
 
 
 def two_sided(rng: np.random.Generator) -> Case:
-    """(w'u + m)² ≥ c², one side nearer than the other by 2m."""
+    """(w'u + m)² ≥ c², with one side nearer than the other by 2m."""
     d, c, m = int(rng.integers(1, 6)), rng.uniform(2, 4), rng.choice([0.0, rng.uniform(0, 0.3)])
     w = rotated(rng, d)[0]
     return quadratic(
@@ -90,7 +90,7 @@ def sphere(rng: np.random.Generator) -> Case:
 
 
 def paraboloid(rng: np.random.Generator) -> Case:
-    """w'u + a |u_⊥|² ≥ c; curved about the origin where 2 a c > 1, and then nearest on a ring."""
+    """w'u + a |u_⊥|² ≥ c; curved about the origin if 2 a c > 1, and then nearest on a ring."""
     d, c, a = int(rng.integers(2, 5)), rng.uniform(2, 4), rng.uniform(-0.1, 0.3)
     Q = rotated(rng, d)
     exact = quad(
@@ -108,7 +108,7 @@ FAMILIES = (half_space, two_sided, product, sphere, paraboloid)
 
 @dataclass(eq=False)
 class PlainRuns:
-    """A plain function in the place of runs of a mechanism."""
+    """A plain function in place of runs of a mechanism."""
 
     case: Case
     distributions: Any
@@ -120,7 +120,7 @@ class PlainRuns:
 
     @property
     def rows(self) -> PlainRuns:
-        """What has the objectives."""
+        """Object that holds the objectives."""
         return self
 
     def values(self, points: np.ndarray) -> np.ndarray:
@@ -167,8 +167,8 @@ def probability(
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_intervals_hold_known_probabilities(family: Callable[[np.random.Generator], Case]) -> None:
-    """At 99.9 %, of ten random limits of each family, from 1e-1 to 1e-7; and they are short enough
-    to be of use.
+    """At 99.9 %, for ten random limits of each family, from 1e-1 to 1e-7; and the intervals are
+    short enough to be useful.
     """
     rng = np.random.default_rng(11)
     for seed in range(10):
@@ -204,11 +204,11 @@ def test_both_sides_are_found(seed: int) -> None:
 
 def test_a_limit_that_bends_around_the_origin_is_reported() -> None:
     estimate = probability(sphere(np.random.default_rng(3)))
-    assert not estimate.nearest and "believe samples only" in repr(estimate)
+    assert not estimate.nearest and "rely on samples only" in repr(estimate)
 
 
 def test_an_event_that_ends_again_beyond_its_design_point_is_reported() -> None:
-    """−(u + 2)²/2 ≥ −0.005: Φ(−1.9) − Φ(−2.1), of which FORM sees the first term."""
+    """−(u + 2)²/2 ≥ −0.005: Φ(−1.9) − Φ(−2.1), of which FORM includes only the first term."""
     exact = float(stats.norm.sf(1.9) - stats.norm.sf(2.1))
     case = quadratic(np.array([[-1.0]]), np.array([-2.0]), 2.0 - 0.005, exact)
     estimate = probability(case)
@@ -219,15 +219,15 @@ def test_an_event_that_ends_again_beyond_its_design_point_is_reported() -> None:
 
 
 def test_a_vanishing_gradient_at_the_medians_is_no_end() -> None:
-    """u² ≥ 9, of which neither FORM's search nor its scale had a direction."""
+    """u² ≥ 9, for which neither the search of FORM nor its scale has a direction at the medians."""
     case = quadratic(np.array([[2.0]]), np.zeros(1), 9.0, float(2 * stats.norm.sf(3)))
     estimate = probability(case)
     assert estimate.form == pytest.approx(case.exact, rel=1e-6) and len(estimate.points) == 2
 
 
 def test_runs_that_fail_widen_the_interval() -> None:
-    """u₁ ≥ 3, where runs with u₂ > 1 fail: a part Φ(−1) of the event, and the rest of the
-    parameters besides.
+    """u₁ ≥ 3, where runs with u₂ > 1 fail: a fraction Φ(−1) of the event and of the rest of the
+    space.
     """
     case = quadratic(np.zeros((2, 2)), np.array([1.0, 0.0]), 3.0, float(stats.norm.sf(3)))
     estimate = probability(case, fails=lambda u: u[:, 1] > 1, samples=4000)
@@ -239,7 +239,7 @@ def test_runs_that_fail_widen_the_interval() -> None:
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_gamma_intervals_hold_those_of_counts(level: float) -> None:
-    """Equal weights are Poisson counts, of which the exact interval is known; none at all has an
+    """Equal weights are Poisson counts, for which the exact interval is known; zero counts have an
     upper bound.
     """
     n, α = 500, 1 - level

@@ -1,4 +1,4 @@
-"""Statistics, robust designs and allocated tolerances that model files state: in Python, on the
+"""Statistics, robust designs and allocated tolerances stated in model files: in Python, on the
 command line and in reports.
 """
 
@@ -21,12 +21,14 @@ from varimech.cli.app import app
 from varimech.files.reading import mechanism_of_text
 
 NATIVE = ("--backend", "native")
-"""For thousands of samples."""
+"""Backend for thousands of samples."""
 RISK = "  reliability: {limits: {reach: {above: 1323.7 mm}}, samples: 100}\n"
 MEAN = 1 + 0.3 * C[0] + 0.2 * C[1]
 DEVIATION = float(np.linalg.norm(C * WIDTHS / 3))
 SHORTEST = 0.1 + float(stats.norm.isf(1e-7)) * WIDTHS[0] / 3
-"""Nominal value of a (m) beside which all but one in ten million values keep its lower bound."""
+"""Smallest nominal value of a (m) for which all but one in ten million values respect its lower
+bound.
+"""
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_statistics_of_a_file_against_closed_forms() -> None:
 
 
 def test_limits_of_files_are_quantities() -> None:
-    """In the unit of what they limit."""
+    """Limits are numbers in the unit of the limited quantity."""
     exact = read().study("robust", objectives=["inside"])["inside"]
     text = TEXT.replace("at_most: 1.3237", "at_most: 1323.7 mm")
     assert read(text).study("robust", objectives=["inside"])["inside"] == pytest.approx(exact)
@@ -156,7 +158,7 @@ def test_studies_without_what_they_need_say_what_to_give() -> None:
 
 
 def test_names_of_statistics_are_refused_where_something_is_minimised() -> None:
-    """They would have no effect, and the design would be searched instead."""
+    """They would have no effect, and the design would be optimised instead."""
     minimising = TEXT.replace(
         "robust: {statistics: moments}",
         "robust: {statistics: moments, minimize: worst_reach, over: [a], verify: false}",
@@ -197,8 +199,8 @@ def test_allocation_of_a_file_meets_lagrange(file: Path) -> None:
     np.testing.assert_allclose(list(a.tolerances.values()), cheapest(1e-4), rtol=1e-6)
     curve = vm.Mechanism.from_file(file).study("allocation_curve")
     assert isinstance(curve, vm.AllocationCurve)
-    for s, found in zip((5e-5, 1e-4, 2e-4), curve.cost.to_numpy(), strict=True):
-        assert found == pytest.approx(3 + (COSTS / cheapest(s)).sum(), rel=1e-7)
+    for s, cost in zip((5e-5, 1e-4, 2e-4), curve.cost.to_numpy(), strict=True):
+        assert cost == pytest.approx(3 + (COSTS / cheapest(s)).sum(), rel=1e-7)
 
 
 def test_a_robust_design_with_a_tolerance_as_a_variable() -> None:
@@ -210,7 +212,7 @@ def test_a_robust_design_with_a_tolerance_as_a_variable() -> None:
         verify=False,
         solver="scipy",
     )
-    # the lower side falls with shorter a and with a wider tolerance of b
+    # the lower side decreases with shorter a and with a wider tolerance of b
     assert isinstance(best, vm.RobustOptimum)
     assert best.parameters["a"] == pytest.approx(SHORTEST, rel=1e-6)
     assert best.widths["b"] == pytest.approx(1e-3, rel=1e-6)
@@ -223,9 +225,9 @@ def test_robust_on_the_command_line(file: Path, tmp_path: Path) -> None:
     data = called("robust", file, "--objective", "deviation", "--json", "--out", tmp_path / "r")
     row = data["statistics"]["deviation"]
     assert row["value"] == pytest.approx(DEVIATION, rel=1e-9) and row["unit"] == "m"
-    slopes = data["derivatives"]["deviation"]  # ∂s/∂t = c² t/(9 s)
+    derivatives = data["derivatives"]["deviation"]  # ∂s/∂t = c² t/(9 s)
     for name, expected in zip("ab", C**2 * WIDTHS / (9 * DEVIATION), strict=True):
-        assert slopes[f"± {name}"] == pytest.approx(expected, rel=1e-6)
+        assert derivatives[f"± {name}"] == pytest.approx(expected, rel=1e-6)
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert '<section id="statistics">' in page and "effects on deviation" in page
     assert {"statistics.nc", "statistics.csv"} <= {p.name for p in (tmp_path / "r").iterdir()}
@@ -249,7 +251,7 @@ def test_allocate_on_the_command_line(file: Path, tmp_path: Path) -> None:
     data = called("allocate", file, "--curve", "--verify", "200", *NATIVE, "--json", "--out", out)
     assert data["tolerances"] == pytest.approx(
         dict(zip("ab", cheapest(1e-4), strict=True)), rel=0.2
-    )  # targets are moved where samples show that the method is off
+    )  # targets are shifted if samples show an error of the method
     assert data["verification"]["samples"] == 200 and len(data["curve"]) == 3
     rows = list(csv.DictReader((out / "tolerances.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["parameter"] for row in rows] == ["a", "b"] and rows[0]["unit"] == "mm"

@@ -1,5 +1,5 @@
-"""Streaming statistics: parts merged are the whole, histograms whatever the order; quantiles,
-against NumPy and SciPy.
+"""Streaming statistics: merged parts equal the whole, histograms independent of the order;
+quantiles against NumPy and SciPy.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PARTS = (3, 700, 1, 64, 300)
 
 
 def columns(count: int = sum(PARTS)) -> np.ndarray:
-    """Of all kinds: constant, zero, wide, skew, far from zero, tiny, huge, discrete,
-    zero at first.
+    """Columns of all kinds: constant, zero, wide, skewed, far from zero, tiny, huge, discrete,
+    initially zero.
     """
     rng = np.random.default_rng(5)
     z = rng.normal(size=count)
@@ -83,7 +83,7 @@ def same(a: Histogram, b: Histogram) -> None:
 
 
 def check_merging(each: list[Any], order: tuple[int, ...], whole: Any, compare: Any) -> Any:
-    """Merged one after the other in an order, and in groups: each time the whole."""
+    """Check that parts merged one after the other in an order, and in groups, equal the whole."""
     left = reduce(lambda a, b: a.merged(b), [each[k] for k in order])
     compare(left, whole)
     compare(each[0].merged(each[1]).merged(each[2].merged(each[3]).merged(each[4])), left)
@@ -110,7 +110,7 @@ def test_bins_hold_what_lies_within_their_bounds() -> None:
         )
         assert edges[0] <= values[:, c].min()
         assert values[:, c].max() < edges[-1]
-        if c in (2, 3, 5, 6):  # where rounding does not limit them
+        if c in (2, 3, 5, 6):  # columns that are not limited by rounding
             assert 32 <= counts.size <= 64
 
 
@@ -131,7 +131,9 @@ PROBABILITIES = (0.0, 0.001, 0.05, 0.5, 0.77, 0.95, 0.9999, 1.0)
 
 
 def drawn(count: int, columns: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Of every distribution, and the centre of each: a value near the middle, or another one."""
+    """Samples of every distribution, and the centre of each: a value near the middle, or another
+    one.
+    """
     rng = np.random.default_rng(7)
     values = [d.ppf(rng.random((count, columns))) for d in DISTRIBUTIONS.values()]
     return np.concatenate(values, axis=1), np.repeat(
@@ -157,8 +159,8 @@ def test_sketches_do_not_depend_on_order(order: tuple[int, ...], about: float) -
 
 @pytest.mark.parametrize("q", PROBABILITIES)
 def test_quantiles_are_within_their_stated_error_whatever_the_distribution(q: float) -> None:
-    """Those of the samples, which NumPy has from the samples themselves; and the error is small
-    beside the distance from the centre.
+    """The reference are the quantiles of the samples by NumPy; the error is small relative to the
+    distance from the centre.
     """
     heavy, centre = drawn(5_000)
     values, centre = (
@@ -187,7 +189,7 @@ def test_quantiles_are_within_their_stated_error_whatever_the_distribution(q: fl
 
 @pytest.mark.parametrize("count", [30, 500])
 def test_intervals_of_quantiles_cover_whatever_the_distribution(count: int) -> None:
-    """Of 300 studies of each distribution; 95 % less three standard errors is 91 %."""
+    """300 studies of each distribution; 95 % minus three standard errors is 91 %."""
     values, centre = drawn(count, 300)
     s = Summary.of(values, centre)
     for q in (0.02, 0.5, 0.9):
@@ -206,8 +208,8 @@ def test_intervals_of_quantiles_cover_whatever_the_distribution(count: int) -> N
 
 
 def test_the_median_of_a_reciprocal_is_known() -> None:
-    """Equal bins between the extremes put it at 8.5, for the largest of 20,000 samples is some
-    20,000.
+    """Equal bins between the extremes would yield 8.5, because the largest of 20,000 samples is
+    some 20,000.
     """
     values = 1 / np.random.default_rng(0).random((20_000, 1))
     s = Summary.of(values, np.array([2.0]))
@@ -283,8 +285,8 @@ def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_number() -> N
 
 
 def test_intervals_of_hypercubes_cover() -> None:
-    """Of 1,000 studies each; 93 to 97 %. Sixteen replicates, with a control fitted to their means,
-    reached 90 %.
+    """1,000 studies each cover 93 to 97 %. Sixteen replicates, with a control fitted to their
+    means, reached 90 %.
     """
     for name, shares in covered("latin-hypercube", 256, 1000).items():
         assert all(0.93 <= share <= 0.97 for share in shares), (name, shares)

@@ -23,7 +23,9 @@ def quantiles(given: Any, z: np.ndarray) -> np.ndarray:
 
 
 def exceeded(given: list[Any], ρ: float, a: list[float], c: float) -> float:
-    """P[a₁x₁ + a₂x₂ > c] over z₁, by what x₂ has to exceed or, for a₂ < 0, must not exceed."""
+    """P[a₁x₁ + a₂x₂ > c] by quadrature over z₁ of the probability that x₂ is above (or, for a₂ < 0,
+    below) its limit.
+    """
     z = np.linspace(-8.5, 8.5, 40_001)
     x = (c - a[0] * quantiles(given[0], z)) / a[1]
     below, above = given[1].cdf(x), given[1].sf(x)
@@ -77,28 +79,28 @@ LIMITS: list[tuple[list[Any], float, list[float], float]] = [
 
 @pytest.mark.parametrize("case", range(len(LIMITS)))
 def test_errors_of_probabilities_where_the_limit_leaves_its_tangent_plane(case: int) -> None:
-    """Second derivatives at the design point do not show that these limits are off their planes by a
-    tenth to a quarter of the probability.
+    """These limits differ from their planes by a tenth to a quarter of the probability, which
+    second derivatives at the design point do not reveal.
     """
     given, ρ, a, c = LIMITS[case]
     exact = exceeded(given, ρ, a, c)
     for method in ("form", "auto"):
-        found = mechanism(given).statistics(
+        result = mechanism(given).statistics(
             {"p": vm.probability(linear(a) <= c)},
             correlation={("p0", "p1"): ρ},
             method=method,
             **OPTIONS,
         )
-        off, error = abs(1 - found["p"] - exact), found.error.item()
+        off, error = abs(1 - result["p"] - exact), result.error.item()
         assert off < 2 * error
-        if found.methods["p"] == "FORM":
+        if result.methods["p"] == "FORM":
             assert off > 0.05 * exact
         if method == "auto":
             assert error < 0.2 * exact
 
 
 def test_errors_of_probabilities_of_random_limits() -> None:
-    """Of 20 random pairs of bounded parameters, 19 or more within two stated errors."""
+    """For 20 random pairs of bounded parameters, at least 19 are within two stated errors."""
     rng = np.random.default_rng(4)
     covered = 0
     for _ in range(20):
@@ -113,13 +115,13 @@ def test_errors_of_probabilities_of_random_limits() -> None:
         z = rng.multivariate_normal([0, 0], [[1, ρ], [ρ, 1]], 10_000)
         y = sum(k * quantiles(one, each) for k, one, each in zip(a, given, z.T, strict=True))
         c = float(np.quantile(y, 1 - 10 ** rng.uniform(-2.5, -0.5)))
-        found = mechanism(given).statistics(
+        result = mechanism(given).statistics(
             {"p": vm.probability(linear(a) <= c)},
             correlation={("p0", "p1"): ρ},
             method="form",
             **OPTIONS,
         )
-        covered += abs(1 - found["p"] - exceeded(given, ρ, a, c)) < 2 * found.error.item() + 1e-5
+        covered += abs(1 - result["p"] - exceeded(given, ρ, a, c)) < 2 * result.error.item() + 1e-5
     assert covered >= 19
 
 
@@ -140,7 +142,7 @@ PLATEAU = [
 @pytest.mark.parametrize(
     ("given", "R", "a", "c", "β"),
     [
-        # a search from the medians that fails left a farther point, at 4.7 standard deviations
+        # a failed search from the medians had left only a farther point, at 4.7 standard deviations
         (
             [
                 stats.beta(2.19, 3.3, 1.49, 1.41),
@@ -153,7 +155,7 @@ PLATEAU = [
             -9.5,
             3.15,
         ),
-        # no ray meets the limit, and the probability was exactly 1
+        # no ray meets the limit; the computed probability was exactly 1
         (
             [
                 stats.uniform(2.73, 1.79),
@@ -183,33 +185,35 @@ def test_design_points_that_no_ray_meets(
     exact = float(failing.mean())
     nearest = float(np.linalg.norm(u[failing], axis=1).min())
     assert nearest == pytest.approx(β, abs=0.3)
-    found = mechanism(given).statistics(
+    result = mechanism(given).statistics(
         {"p": vm.probability(linear(a) <= c)}, correlation=R, method="form", **OPTIONS
     )
-    p = 1 - found["p"]
+    p = 1 - result["p"]
     # the sample nearest to the medians is hardly nearer than the design point
     assert p > 0.8 * stats.norm.sf(nearest)
-    assert abs(p - exact) < 2 * found.error.item() + 3 * math.sqrt(exact / 400_000)
+    assert abs(p - exact) < 2 * result.error.item() + 3 * math.sqrt(exact / 400_000)
 
 
 def test_quantiles_of_linear_limits_within_two_errors() -> None:
     for given, ρ, a, c in LIMITS:
         p = 1 - exceeded(given, ρ, a, c)
-        found = mechanism(given).statistics(
+        result = mechanism(given).statistics(
             {"q": vm.quantile(linear(a), p)},
             correlation={("p0", "p1"): ρ},
             method="form",
             **OPTIONS,
         )
-        assert 0 < abs(found["q"] - c) < 2 * found.error.item()
+        assert 0 < abs(result["q"] - c) < 2 * result.error.item()
 
 
 @pytest.mark.parametrize("shape", [(2.557539540190844, 2.633879118313826), (2.0, 3.0)])
 def test_covariances_of_beta_variables_are_finite(shape: tuple[float, float]) -> None:
-    """The rule for covariances asks for quantiles of 1e-98, which SciPy does not have."""
+    """The quadrature rule for covariances needs quantiles for 1e-98, which SciPy does not
+    provide.
+    """
     r = 0.73
     given = [stats.uniform(0.5, 1.0), stats.beta(*shape)]
-    found = mechanism(given).statistics(
+    result = mechanism(given).statistics(
         {"s": vm.std(linear([1.0, 1.0]))},
         correlation={("p0", "p1"): r},
         method="moments",
@@ -222,12 +226,13 @@ def test_covariances_of_beta_variables_are_finite(shape: tuple[float, float]) ->
     )
     covariance = x @ density @ y * (z[1] - z[0]) ** 2
     exact = math.sqrt(given[0].var() + given[1].var() + 2 * covariance)
-    assert found["s"] == pytest.approx(exact, rel=1e-6)
+    assert result["s"] == pytest.approx(exact, rel=1e-6)
 
 
 def test_errors_of_moments_see_products_of_parameters() -> None:
-    """ψ = a + b + c + d + k (abcd + …): runs along each parameter and along their sum see less than
-    half of it. E[(Σxᵢ)²] and the variance of products of independent normal variables are known.
+    """ψ = a + b + c + d + k (abcd + …): runs along each parameter and along their sum detect less
+    than half of the error. E[(Σxᵢ)²] and the variance of products of independent normal variables
+    are known.
     """
     k = 0.35
     names = {n: (0.0, vm.Tolerance(3.0)) for n in "abc"}
@@ -235,17 +240,17 @@ def test_errors_of_moments_see_products_of_parameters() -> None:
     # Var = 4 + k² E[b²(a² − c²)²] = 4 + k² (3 + 3 − 2)
     exact = math.sqrt(4 + 4 * k**2)
     for order in (1, 2):
-        found = carrier(names).statistics(
+        result = carrier(names).statistics(
             {"s": vm.std(f)}, method="moments", order=order, **OPTIONS
         )
-        assert found["s"] == pytest.approx(2.0, rel=1e-9)
-        assert abs(found["s"] - exact) < 2 * found.error.item()
+        assert result["s"] == pytest.approx(2.0, rel=1e-9)
+        assert abs(result["s"] - exact) < 2 * result.error.item()
     assert abs(carrier(names).statistics({"s": vm.std(f)}, **OPTIONS)["s"] - exact) < 0.02 * exact
 
 
 def test_runs_that_fail_widen_the_verification_of_probabilities_and_quantiles() -> None:
-    """Of 10,000 samples 90 failed, all of them beyond the limit: 0.982 keep it, and 9,820 of the
-    9,910 others.
+    """Of 10,000 samples 90 failed, all of them beyond the limit: the true fraction within it is
+    0.982, and the samples show 9,820 of the 9,910 others.
     """
     f = function_of("a")
     ψ = np.concatenate([np.linspace(0, 1, 9_820), np.linspace(2, 3, 90)])[:, None]
@@ -254,14 +259,14 @@ def test_runs_that_fail_widen_the_verification_of_probabilities_and_quantiles() 
     assert [lower, upper] == pytest.approx([lowest, highest], rel=1e-12)
     assert lower < 0.982 < upper
     _, alone, _ = interval(vm.probability(f <= 1.0), ψ)
-    assert alone > 0.982  # without them
+    assert alone > 0.982  # without failed runs
     _, low, high = interval(vm.quantile(f, 0.985), ψ, 90)
     assert low < 1.0 and high > 2.0
     assert interval(vm.quantile(f, 0.9995), ψ, 90)[2] == math.inf
 
 
 def test_a_limit_beyond_any_number_has_a_distance() -> None:
-    """40 standard deviations away: Φ(−40) is below the smallest number."""
+    """The limit is 40 standard deviations away: Φ(−40) is below the smallest number."""
     names = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6))}
     limit = 3.0 + 40 * math.hypot(0.1, 0.2)
     far = carrier(names).reliability(function_of("a + b") >= limit, **OPTIONS)

@@ -1,4 +1,4 @@
-"""Statistics of a mechanism as objective and constraints of optimisation, and what is refused."""
+"""Statistics of a mechanism as objective and constraints of optimisation, and refused input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def slider_crank() -> vm.Mechanism:
 
 
 def position(s: vm.State) -> Any:
-    """Of the slider (m)."""
+    """Position of the slider (m)."""
     return s.position("B")[0]
 
 
@@ -80,15 +80,15 @@ def test_derivatives_of_a_mechanism_by_differences_with_common_random_numbers(
     design = random_design(s, None, pair, nominals=["crank", "k"], widths=["crank", "rod"])
     ev = StatisticsEvaluator(s, design, quantities, method=method, settings=settings)
     x = design.start
-    found = ev.run(x).derivatives
+    derivatives = ev.run(x).derivatives
     sizes = np.array([1e-3, 1.0, 1e-4, 1e-4])
 
     def scaled(z: np.ndarray) -> np.ndarray:
         return ev.run(x + sizes * z).values
 
     by_differences = differences(scaled, np.zeros(4), step)
-    whole = np.abs(found * sizes).max(axis=1, keepdims=True)
-    assert found * sizes / whole == pytest.approx(by_differences / whole, abs=tolerance)
+    whole = np.abs(derivatives * sizes).max(axis=1, keepdims=True)
+    assert derivatives * sizes / whole == pytest.approx(by_differences / whole, abs=tolerance)
 
 
 def crank_end(m: vm.Mechanism) -> float:
@@ -114,7 +114,7 @@ def test_robust_optimum_of_the_slider_crank_is_verified_by_samples(crank: vm.Mec
     assert v.samples == 10_000
     assert {c.name for c in v.checked} == {"reach", "spread"}
     for checked in v.checked:
-        # moments are off by up to 2 % of a standard deviation, and half widths are 1 to 3 %
+        # moments have errors of up to 2 % of a standard deviation, and half widths are 1 to 3 %
         off = 0.02 * 4 * 3.2e-3 + (checked.upper - checked.lower)
         assert checked.claimed == pytest.approx(checked.estimate, abs=off)
     assert "Verification" in best.text()
@@ -123,7 +123,7 @@ def test_robust_optimum_of_the_slider_crank_is_verified_by_samples(crank: vm.Mec
 
 
 def test_optimum_with_widths_against_the_closed_form() -> None:
-    """Largest sum of widths for a given deviation: Lagrange's multipliers give equal λ σᵢ gᵢ²."""
+    """Largest sum of widths for a given deviation: by Lagrange, λ σᵢ gᵢ² is equal for all."""
     f = function_of("3 * a + 2 * b")
     m = carrier(PARAMETERS)
     slack = vm.final(lambda s: 0 * s.parameter("a"))
@@ -150,7 +150,7 @@ def test_optimum_with_widths_against_the_closed_form() -> None:
 def test_random_values_stay_within_the_bounds_of_their_parameter(
     distribution: Any, reach: float
 ) -> None:
-    """At an optimum at a bound half of the samples were outside it, and failed."""
+    """Before, at an optimum on a bound, half of the samples were outside it and failed."""
     m = carrier({})
     m.parameter("x", 0.5, bounds=(0.0, 1.0), distribution=distribution)
     least = m.optimize(vm.mean(vm.final("x")), over=["x"], verify=2000, seed=1, **OPTIONS)
@@ -204,7 +204,7 @@ def test_statistics_as_plain_functions_for_other_optimisers() -> None:
 
 
 def test_a_quantity_over_time_at_the_nominal_values_bounds_a_robust_optimum() -> None:
-    """The deviation of a b is |a| σ, and a is at least 0.5 all the time."""
+    """The deviation of a b is |a| σ, and a is at least 0.5 at all times."""
     best = carrier({"a": (1.0, None), "b": (2.0, vm.Tolerance(0.6))}).optimize(
         {"std": vm.std(function_of("a * b"))},
         ["a"],
@@ -228,36 +228,36 @@ def test_runs_at_the_nominal_values_are_counted() -> None:
 
 
 def test_a_path_below_a_limit_all_the_time() -> None:
-    """Of samples of a·(1 + 9 t) up to t = 0.01 with a limit of 1.09 a: half of them."""
+    """Samples of a·(1 + 9 t) up to t = 0.01 with a limit of 1.09 a: half of them stay below."""
     path = vm.path("parameter('a') * (1 + 9 * t)")
-    found = carrier(PARAMETERS).statistics(
+    result = carrier(PARAMETERS).statistics(
         {"p": vm.probability(path <= 1.09)}, method="samples", **OPTIONS
     )
-    assert found["p"] == pytest.approx(0.5, abs=0.01) and found.dataset["error"].item() < 0.05
+    assert result["p"] == pytest.approx(0.5, abs=0.01) and result.dataset["error"].item() < 0.05
 
 
 def test_the_derivatives_that_matter_most_come_first() -> None:
     """dσ/dw·w is σᵢ²gᵢ²/σ for a width w = k σᵢ, whatever k is: 0.1² for a, and 0.08² for b."""
     wide = {"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.02, sigmas=2))}
-    found = carrier(wide).statistics({"s": vm.std(function_of("a + 8 * b"))}, **OPTIONS)
-    assert found.text().index("± a") < found.text().index("± b")
+    result = carrier(wide).statistics({"s": vm.std(function_of("a + 8 * b"))}, **OPTIONS)
+    assert result.text().index("± a") < result.text().index("± b")
 
 
 def test_statistics_without_names_are_counted() -> None:
-    found = carrier(PARAMETERS).statistics([vm.mean(F), vm.std(F)], method="moments", **OPTIONS)
-    assert list(found.methods) == ["s1", "s2"]
+    result = carrier(PARAMETERS).statistics([vm.mean(F), vm.std(F)], method="moments", **OPTIONS)
+    assert list(result.methods) == ["s1", "s2"]
 
 
 def test_one_parameter_needs_no_list() -> None:
     m = carrier({"wide": (1.0, vm.Tolerance(0.3))})
-    found = m.statistics(vm.std(function_of("wide**2")), wrt="wide", **OPTIONS)
-    at = found.dataset["nominal_derivatives"].sel(parameter="wide")
+    result = m.statistics(vm.std(function_of("wide**2")), wrt="wide", **OPTIONS)
+    at = result.dataset["nominal_derivatives"].sel(parameter="wide")
     # σ² = 4 a² σa² + 2 σa⁴
     assert at.item() == pytest.approx(0.04 / math.sqrt(0.04 + 2e-4), rel=1e-6)
 
 
 def test_verification_that_contradicts_a_bound_says_so() -> None:
-    curved = function_of("b * ((a - 1)**2 + a / 10000)")  # to first order it hardly varies
+    curved = function_of("b * ((a - 1)**2 + a / 10000)")  # hardly varies to first order
     m = carrier(PARAMETERS)
     best = m.optimize(
         {"mean": vm.mean(F)},
@@ -273,12 +273,12 @@ def test_verification_that_contradicts_a_bound_says_so() -> None:
 
 def test_bands_over_time_agree_with_moments(crank: vm.Mechanism) -> None:
     path = vm.path(position, unit="m")
-    found = crank.statistics(
+    result = crank.statistics(
         {"mean": vm.mean(path), "std": vm.std(path)}, wrt=["k"], method="moments", **RUN
     )
-    assert set(found.methods.values()) == {"moments of order 1"}
+    assert set(result.methods.values()) == {"moments of order 1"}
     moments = crank.moments(END, order=1, **RUN)
-    bands = found.bands["value"].sel(statistic="std").to_numpy()
+    bands = result.bands["value"].sel(statistic="std").to_numpy()
     assert bands == pytest.approx(moments.std.to_numpy()[:, 0], rel=1e-9, abs=1e-15)
     limited = crank.problem({"k": vm.mean(END)}, **RUN).design_problem(
         ["k"], constraints={"band": vm.worst(path, sigma=3) <= 0.42}
@@ -287,12 +287,12 @@ def test_bands_over_time_agree_with_moments(crank: vm.Mechanism) -> None:
 
 
 def test_saved_statistics_are_read_again(tmp_path: Any) -> None:
-    found = carrier(PARAMETERS).statistics({"F": vm.std(F)}, **OPTIONS)
+    result = carrier(PARAMETERS).statistics({"F": vm.std(F)}, **OPTIONS)
     for ending in ("nc", "json"):
-        again = vm.Statistics.load(found.save(tmp_path / f"s.{ending}"))
-        assert again.dataset["value"].item() == found["F"]
-        assert again.text() == found.text()
-    assert found.table().loc["F", "value"] == pytest.approx(found["F"])
+        again = vm.Statistics.load(result.save(tmp_path / f"s.{ending}"))
+        assert again.dataset["value"].item() == result["F"]
+        assert again.text() == result.text()
+    assert result.table().loc["F", "value"] == pytest.approx(result["F"])
 
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
@@ -398,12 +398,12 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
 
 
 def statistics_of(statistic: Any, **options: Any) -> object:
-    """Of the carrier."""
+    """Compute a statistic of the carrier."""
     return carrier(PARAMETERS).statistics({"s": statistic}, **OPTIONS, **options)
 
 
 def optimum(over: list[str], **options: Any) -> object:
-    """Of the carrier."""
+    """Optimise the carrier."""
     return carrier(PARAMETERS).optimize({"s": vm.worst(F)}, over, **OPTIONS, **options)
 
 

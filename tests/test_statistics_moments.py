@@ -1,4 +1,4 @@
-"""Statistics by moments: closed forms of linear and quadratic functions, and every derivative."""
+"""Statistics by moments: closed forms of linear and quadratic functions, and all derivatives."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def test_linear_function_of_correlated_normal_variables() -> None:
         widths=["a", "b"],
         correlation={("a", "b"): 0.3},
     )
-    found = ev.run(ev.design.start)
+    outcome = ev.run(ev.design.start)
     ρ, σa, σb = 0.3, 0.1, 0.2
     σ = math.sqrt(9 * σa**2 + 4 * σb**2 + 12 * ρ * σa * σb)
     z, (lower, upper) = stats.norm.ppf(0.99), ((5.5 - 7) / σ, (7.8 - 7) / σ)
     inside = stats.norm.cdf(upper) - stats.norm.cdf(lower)
-    assert found.values == pytest.approx([7, σ, 7 + z * σ, 7 - 3 * σ, inside], rel=1e-12)
+    assert outcome.values == pytest.approx([7, σ, 7 + z * σ, 7 - 3 * σ, inside], rel=1e-12)
     # σ² = 9 σa² + …, and each width is 3 σ
     dσ = np.array([0.0, (18 * σa + 12 * ρ * σb) / 6 / σ, (8 * σb + 12 * ρ * σa) / 6 / σ])
     dm = np.array([3.0, 0.0, 0.0])
     of_m, of_σ = stats.norm.pdf([lower, upper]) / σ @ [[1, lower], [-1, -upper]]
     expected = [dm, dσ, dm + z * dσ, dm - 3 * dσ, of_m * dm + of_σ * dσ]
-    assert found.derivatives == pytest.approx(np.array(expected), rel=1e-10, abs=1e-12)
+    assert outcome.derivatives == pytest.approx(np.array(expected), rel=1e-10, abs=1e-12)
     correlation = ev.methods[0].evaluate(ev.design.start)["std"].derivatives[0, -1]
     assert correlation == pytest.approx(6 * σa * σb / σ, rel=1e-12)
     assert ev.counts.gradients <= 2
@@ -66,11 +66,11 @@ def test_nominal_values_move_the_deviation_through_second_derivatives() -> None:
     C = np.array([[σa**2, ρ * σa * σb], [ρ * σa * σb, σb**2]])
     H = np.array([[2 * b, 2 * a, 0.0], [2 * a, 6 * c * b, 3 * b**2]])
     σ = math.sqrt(g @ C @ g)
-    found = ev.run(x)
-    assert found.values[0] == pytest.approx(σ, rel=1e-12)
-    assert found.derivatives[0, :3] == pytest.approx(g @ C @ H / σ, rel=1e-9)
+    outcome = ev.run(x)
+    assert outcome.values[0] == pytest.approx(σ, rel=1e-12)
+    assert outcome.derivatives[0, :3] == pytest.approx(g @ C @ H / σ, rel=1e-9)
     by_differences = differences(lambda x: ev.run(x).values, x, 1e-3)
-    assert found.derivatives == pytest.approx(by_differences, rel=1e-7)
+    assert outcome.derivatives == pytest.approx(by_differences, rel=1e-7)
 
 
 def test_system_of_correlated_limits_against_the_bivariate_normal_distribution() -> None:
@@ -81,10 +81,10 @@ def test_system_of_correlated_limits_against_the_bivariate_normal_distribution()
     r = -(0.1**2 - 0.2**2) / σ2
     upper = np.array([0.1, 0.2]) / math.sqrt(σ2)
     expected = stats.multivariate_normal.cdf(upper, [0, 0], [[1, r], [r, 1]])
-    found = ev.run(ev.design.start)
-    assert found.values[0] == pytest.approx(expected, rel=1e-7)
+    outcome = ev.run(ev.design.start)
+    assert outcome.values[0] == pytest.approx(expected, rel=1e-7)
     by_differences = differences(lambda x: ev.run(x).values, ev.design.start, 1e-3)
-    assert found.derivatives == pytest.approx(by_differences, rel=1e-8)
+    assert outcome.derivatives == pytest.approx(by_differences, rel=1e-8)
 
 
 def test_correlated_variables_that_are_not_normal_have_covariances_by_their_copula() -> None:
@@ -99,8 +99,8 @@ def test_correlated_variables_that_are_not_normal_have_covariances_by_their_copu
         ev = evaluator(
             m, {"std": vm.std(LINEAR)}, nominals=["a"], widths=["a"], correlation={pair: r}
         )
-        found = ev.methods[0].evaluate(ev.design.start)["std"]
-        return float(found.values[0]), float(found.derivatives[0, -1])
+        values = ev.methods[0].evaluate(ev.design.start)["std"]
+        return float(values.values[0]), float(values.derivatives[0, -1])
 
     σ, slope = deviation(0.5)
     h = 1e-4
@@ -124,30 +124,32 @@ def test_path_has_statistics_at_every_stored_time() -> None:
     design = random_design(p._simulation, None, None, nominals=["L"], widths=["L"])
     angle = vm.path(lambda s: s.angle("rod"), unit="rad")
     ev = StatisticsEvaluator(p._simulation, design, {}, {"σ": vm.std(angle)}, method="moments")
-    found = ev.run(design.start)
+    outcome = ev.run(design.start)
     of_path = m.problem({"angle": vm.final(lambda s: s.angle("rod"))}, duration=1.0, output=0.1)
     moments = of_path.moments(order=1)
-    assert found.time == pytest.approx(moments.time)
-    assert found.paths[0] == pytest.approx(moments.std.to_numpy()[:, 0], rel=1e-6, abs=1e-12)
+    assert outcome.time == pytest.approx(moments.time)
+    assert outcome.paths[0] == pytest.approx(moments.std.to_numpy()[:, 0], rel=1e-6, abs=1e-12)
     by_differences = differences(lambda x: ev.run(x).paths[0], design.start, 1e-3)
-    assert found.path_derivatives[0] == pytest.approx(by_differences, rel=1e-5, abs=1e-8)
+    assert outcome.path_derivatives[0] == pytest.approx(by_differences, rel=1e-5, abs=1e-8)
 
 
 @pytest.mark.parametrize("p", [0.01, 0.95, 0.99])
 def test_errors_of_moments_see_the_tails_of_uniform_variables(p: float) -> None:
-    """They have no skewness, and shorter tails than normal ones; to a factor of two."""
+    """Uniform variables have no skewness and shorter tails than normal ones; the estimate holds to
+    a factor of two.
+    """
     a = vm.final("a")
     m = carrier({"a": (0.5, stats.uniform(0, 1))})
     asked = {"q": vm.quantile(a, p), "P": vm.probability(a <= p)}
-    found = m.statistics(asked, method="moments", **OPTIONS)
-    for name in asked:  # both are p itself
-        error = found.error.sel(statistic=name).item()
-        assert 0.005 < abs(found[name] - p) < 2 * error < 0.5
+    result = m.statistics(asked, method="moments", **OPTIONS)
+    for name in asked:  # both statistics are p itself
+        error = result.error.sel(statistic=name).item()
+        assert 0.005 < abs(result[name] - p) < 2 * error < 0.5
 
 
 def test_errors_of_moments_are_infinite_where_the_tails_are_unknown() -> None:
     """Student's distribution with four degrees of freedom has no fourth moment, and an object with
-    quantiles, mean and variance tells none of the higher ones.
+    quantiles, mean and variance provides no higher moments.
     """
 
     class Uniform:
@@ -162,7 +164,7 @@ def test_errors_of_moments_are_infinite_where_the_tails_are_unknown() -> None:
 
     f = function_of("3 * a")
     for given in (Uniform(), stats.t(4, loc=1.0, scale=0.1)):
-        found = carrier({"a": (1.0, given), "b": (1.0, given)}).statistics(
+        result = carrier({"a": (1.0, given), "b": (1.0, given)}).statistics(
             {
                 "q": vm.quantile(f, 0.9),
                 "p": vm.probability(f <= 3.4),
@@ -172,20 +174,22 @@ def test_errors_of_moments_are_infinite_where_the_tails_are_unknown() -> None:
             method="moments",
             **OPTIONS,
         )
-        errors = found.error.to_numpy()
+        errors = result.error.to_numpy()
         assert errors[0] == math.inf
-        assert errors[1] == pytest.approx(found["p"])  # anything from 0 to 1
+        assert errors[1] == pytest.approx(result["p"])  # anything from 0 to 1
         assert errors[2] < 1e-9 and errors[3] == 0
 
 
 def test_errors_of_moments_contain_deviations_that_are_too_small() -> None:
-    """The deviation is three times that of order 1: linear in errors, this would be 1e-8."""
+    """The deviation is three times that of order 1: an estimate linear in the error would be
+    1e-8.
+    """
     f = vm.final("(a + 0.3)**2 + b")
     m = carrier({"a": (0.0, vm.Tolerance(3.0)), "b": (0.0, vm.Tolerance(0.3))})
-    found = m.statistics({"P": vm.probability(f >= 4.0)}, method="moments", **OPTIONS)
-    exact = 0.0556  # of 2 000 000 samples
-    assert found["P"] < 1e-6
-    assert exact / 2 < found.error.item()
+    result = m.statistics({"P": vm.probability(f >= 4.0)}, method="moments", **OPTIONS)
+    exact = 0.0556  # from 2,000,000 samples
+    assert result["P"] < 1e-6
+    assert exact / 2 < result.error.item()
 
 
 def test_fourth_moments_of_quadratic_functions_of_normal_variables() -> None:
@@ -204,14 +208,14 @@ def test_limits_that_coincide_count_once(method: str) -> None:
     m = carrier({"a": (1.0, vm.Tolerance(0.3)), "b": (2.0, vm.Tolerance(0.6))})
     both = {"P": vm.probability(once <= 3.2, twice <= 6.4)}
     ev = evaluator(m, both, nominals=["a"], widths=["a"], method=method)
-    found = ev.run(ev.design.start)
+    outcome = ev.run(ev.design.start)
     σ = math.hypot(0.1, 0.2)
     β = 0.2 / σ
     density = stats.norm.pdf(β)
-    assert found.values[0] == pytest.approx(stats.norm.cdf(β), rel=1e-9)
+    assert outcome.values[0] == pytest.approx(stats.norm.cdf(β), rel=1e-9)
     # dσ/dt = σ_a/(3 σ)
     expected = [-density / σ, -density * β / σ * 0.1 / (3 * σ)]
-    assert found.derivatives[0] == pytest.approx(expected, rel=1e-6)
+    assert outcome.derivatives[0] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -234,10 +238,10 @@ def test_bounds_of_equal_variables(sign: float) -> None:
 
 @pytest.mark.parametrize("nominals", [["a"], []])
 def test_errors_of_quantiles_see_curvature_whatever_varies(nominals: list[str]) -> None:
-    """(a + 1)² is monotonic where a is likely, so its quantile is that of a."""
+    """(a + 1)² is monotonic for likely values of a, so its quantile follows from that of a."""
     m = carrier({"a": (1.0, vm.Tolerance(1.2))})
     q = {"q": vm.quantile(vm.final("(a + 1)**2"), 0.99)}
     ev = evaluator(m, q, nominals=nominals, widths=["a"])
-    found = ev.methods[0].evaluate(ev.design.start, errors=True)["q"]
+    values = ev.methods[0].evaluate(ev.design.start, errors=True)["q"]
     exact = (2 + 0.4 * stats.norm.ppf(0.99)) ** 2
-    assert 0.5 < exact - found.values[0] < found.errors[0]
+    assert 0.5 < exact - values.values[0] < values.errors[0]

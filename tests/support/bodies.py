@@ -1,4 +1,4 @@
-"""A rigid body in one line."""
+"""Build a rigid body with named points in one call."""
 
 from __future__ import annotations
 

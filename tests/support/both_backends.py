@@ -1,5 +1,6 @@
-"""Both executors of a run, as a parametrisation: the loop in Python, and the machine. The latter
-executes bytecode here; that compiled functions give the same bits is the subject of other tests.
+"""Parametrisation of tests over both executors of a run: the Python loop and the native stack
+machine. The latter executes bytecode here; other tests check that compiled functions give identical
+bits.
 """
 
 from __future__ import annotations

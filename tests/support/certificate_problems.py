@@ -1,4 +1,4 @@
-"""Random problems whose gradients are known: what certificates claim is held against the truth.
+"""Random problems with known gradients, against which the claims of certificates are tested.
 
 Exact gradients come from closed forms and from equations of motion written by hand, solved to 1e-13
 in complex numbers, so that the derivative is the imaginary part (complex step); those of four-bars
@@ -32,12 +32,14 @@ SHAPES: dict[str, Callable[[Any, Any], Any]] = {
     "plateau": lambda f, z: f.exp(-(z**4)),
     "peak": lambda f, z: 1 / (1 + z**2) ** 2,
 }
-"""Pulses by their distance from the centre in widths; functions are those of varimech, or NumPy."""
+"""Pulses as functions of the distance from their centre in widths, by functions of varimech or
+NumPy.
+"""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A gradient that is known, and how it is to be computed."""
+    """A problem with known gradient, and the settings to compute it."""
 
     family: str
     mechanism: vm.Mechanism
@@ -49,7 +51,7 @@ class Problem:
     exact: Callable[[], np.ndarray]
 
     def computed(self) -> vm.Gradient:
-        """The gradient in question."""
+        """Compute the gradient to be certified."""
         options: dict[str, Any] = {"duration": self.duration, "parameters": self.values, **self.how}
         return self.mechanism.sensitivity({"ψ": self.objective}, self.wrt, **options)
 
@@ -64,7 +66,7 @@ def known(
     options: Mapping[str, Any],
     psi: Callable[[Values], Any],
 ) -> Problem:
-    """A problem whose objective is known as a function of the values."""
+    """Create a problem whose objective is a known function of the parameter values."""
     return Problem(
         family, m, objective, values, wrt, duration, options, lambda: gradient(psi, values, wrt)
     )
@@ -91,7 +93,9 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def settings(rng: np.random.Generator, duration: float) -> dict[str, Any]:
-    """How to run: tolerances of several orders, or equal steps, by several schemes."""
+    """Draw options of a run: tolerances of several orders of magnitude, or equal steps, with
+    several integrators.
+    """
     tolerance, step = 10.0 ** -int(rng.integers(6, 11)), duration / int(log_uniform(rng, 200, 5000))
     choices: list[dict[str, Any]] = [
         *([{"tolerance": tolerance}] * 4),
@@ -117,7 +121,7 @@ def _pulsed(shape: str) -> vm.Mechanism:
 
 
 def pulse(rng: np.random.Generator) -> Problem:
-    """A slider on a spring, hit by a pulse that lasts from 1e-5 of the run to a tenth of it."""
+    """A slider on a spring, hit by a pulse that lasts 1e-5 to 0.1 of the run."""
     shape, T = str(rng.choice(list(SHAPES))), float(rng.uniform(1, 10))
     w = T * log_uniform(rng, 1e-5, 0.1)
     values = {
@@ -173,7 +177,7 @@ def _shaking(
 
 
 def alias(rng: np.random.Generator) -> Problem:
-    """A force whose period divides the step, or nearly."""
+    """A force whose period is an exact or approximate divisor of the step."""
     T, steps = float(rng.uniform(0.5, 2)), int(rng.integers(50, 400))
     multiple = int(rng.choice([1, 2, 4, 8])) + float(rng.choice([0.0, 0.0, 1e-3]))
     options = {"step": T / steps} | (
@@ -201,9 +205,7 @@ def _passing() -> vm.Mechanism:
 
 
 def place(rng: np.random.Generator) -> Problem:
-    """A slider that passes a place where a force acts, which takes from 1e-3 of the run to a tenth
-    of it.
-    """
+    """A slider that passes a region where a force acts, for 1e-3 to 0.1 of the run."""
     T, v = float(rng.uniform(1, 5)), float(rng.uniform(0.5, 3))
     w = v * T * log_uniform(rng, 1e-3, 0.1)
     values = {
@@ -239,8 +241,8 @@ def _driven() -> vm.Mechanism:
 
 
 def driven(rng: np.random.Generator) -> Problem:
-    """A slider on a spring, whose other end is pushed to and fro by a driver, for 1e-4 of the run
-    to a tenth of it.
+    """A slider on a spring whose other end is moved back and forth by a driver, for 1e-4 to 0.1 of
+    the run.
     """
     T = float(rng.uniform(1, 5))
     w = T * log_uniform(rng, 1e-4, 0.1)
@@ -272,7 +274,7 @@ def _weighed() -> vm.Mechanism:
 
 
 def weighed(rng: np.random.Generator) -> Problem:
-    """The place of a slider on a spring, averaged over a short window of time."""
+    """The position of a slider on a spring, averaged over a short window of time."""
     T = float(rng.uniform(1, 5))
     w, m = T * log_uniform(rng, 1e-4, 0.1), _weighed()
     values = {"c": T * rng.uniform(0.2, 0.8), "w": w, "k": rng.uniform(0.5, 20), "x": 1.0, "v": 0.0}
@@ -327,13 +329,13 @@ def pendulum(rng: np.random.Generator) -> Problem:
 
 
 def chain(rng: np.random.Generator) -> Problem:
-    """A double or triple pendulum, some of which move chaotically."""
+    """A double or triple pendulum; some of these move chaotically."""
     T = float(rng.uniform(0.5, 5))
     return _swinging(rng, "chain", int(rng.integers(2, 4)), T, settings(rng, T))
 
 
 def penalty(rng: np.random.Generator) -> Problem:
-    """A pendulum, simple or double, whose joints give way."""
+    """A pendulum, simple or double, with penalty joints."""
     T, factor = float(rng.uniform(0.5, 3)), 10.0 ** int(rng.integers(1, 10))
     options: dict[str, Any] = {"formulation": vm.Penalty(factor=factor)}
     options |= (
@@ -355,7 +357,7 @@ def _spinning() -> vm.Mechanism:
 
 
 def spin(rng: np.random.Generator) -> Problem:
-    """A free body that spins about any axis, stable or not."""
+    """A free body that spins about an arbitrary axis, stable or not."""
     T = float(rng.uniform(0.5, 4))
     values: Values = {
         f"I{k}": x
@@ -387,8 +389,8 @@ def _parallelogram() -> vm.Mechanism:
 
 
 def redundant(rng: np.random.Generator) -> Problem:
-    """Three parallel cranks with a plate on them, one of which is redundant: place of the plate, or
-    what the ground carries.
+    """Three parallel cranks that carry a plate, one of them redundant; the objective is the
+    position of the plate or a reaction at the ground.
     """
     T = float(rng.uniform(0.3, 2))
     values = {
@@ -438,7 +440,7 @@ def _four_bar() -> vm.Mechanism:
 
 
 def four_bar(rng: np.random.Generator) -> Problem:
-    """A four-bar by any formulation; reactions included."""
+    """A four-bar by any formulation, including reactions."""
     m, T = _four_bar(), float(rng.uniform(0.3, 2))
     values = {
         "a": rng.uniform(0.15, 0.22),
@@ -493,6 +495,6 @@ FAMILIES = (
 
 
 def problems(count: int, seed: int = 0) -> Iterator[Problem]:
-    """As many, of each family in turn."""
+    """Yield `count` problems, of each family in turn."""
     for k in range(count):
         yield FAMILIES[k % len(FAMILIES)](np.random.default_rng([seed, k]))

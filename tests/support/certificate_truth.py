@@ -13,8 +13,8 @@ from scipy.integrate import solve_ivp
 Values = dict[str, Any]
 G = 9.81
 TINY = 1e-30
-"""Imaginary part of a parameter: its square is lost beside 1, so derivatives have no truncation
-error.
+"""Imaginary part of a parameter: its square is negligible relative to 1, so derivatives have no
+truncation error.
 """
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -29,7 +29,7 @@ def gradient(psi: Callable[[Values], Any], values: Values, wrt: Sequence[str]) -
 def integrated(
     f: Callable[[np.ndarray], Any], T: float, centre: float, width: float, panels: int = 0
 ) -> Any:
-    """∫ f dt from 0 to T, by Gauss' quadrature between times that are dense about a centre."""
+    """∫ f dt from 0 to T by Gauss quadrature on intervals that are short near a centre."""
     near = centre + width * np.sinh(np.linspace(-12, 12, 400))  # from 0.06 widths to 8e4 widths
     times = np.unique(
         np.concatenate([np.linspace(0, T, 200 + panels), near[(near > 0) & (near < T)]])
@@ -64,7 +64,7 @@ def moved_mass(v: Values, T: float) -> Any:
 
 
 def passing(v: Values, T: float) -> Any:
-    """x(T) of x″ = p exp(−((x − c)/w)²), with steps that are short where it acts."""
+    """x(T) of x″ = p exp(−((x − c)/w)²), with steps that are short where the force acts."""
     length = 0.05 * abs(v["w"] / v["v"])
 
     def rates(t: float, y: np.ndarray) -> list[Any]:
@@ -117,7 +117,7 @@ def spinning(v: Values, T: float) -> Any:
 
 def parallel_cranks(v: Values, T: float, axis: int, force: bool) -> Any:
     """Three cranks and a plate that they keep level: θ̈ = −g cos θ (3 c/2 + p)/((c + p) L); the
-    ground carries what moves all masses.
+    reaction of the ground is the rate of momentum of all masses minus the force of gravity.
     """
     c, p, L = v["crank"], v["plate"], v["L"]
 

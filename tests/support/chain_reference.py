@@ -1,11 +1,11 @@
-"""The benchmark `chain` by hand, in the angles of its bars: its motion and, by complex steps,
-derivatives for two parameters.
+"""Independent reference of the benchmark `chain` in the angles of its bars: its motion and
+derivatives with respect to two parameters by complex steps.
 
 Nothing here comes from the package under test. A point of bar j has the velocity Σ l_i θ̇_i n_i
 over the bars i before it and its distance times θ̇_j n_j, where n_i is normal to bar i. So the
 kinetic energy is ½ Σ a_ij cos(θ_i − θ_j) θ̇_i θ̇_j and the potential energy Σ g l_i (m_i/2 + M_i)
-sin θ_i; Lagrange's equations of both stand in the benchmark. Nothing below is conjugated, compared
-or made absolute.
+sin θ_i; Lagrange's equations of both are stated in the benchmark. To keep complex steps valid,
+nothing below uses conjugates, comparisons or absolute values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Chain:
         self.weight = G * lengths * half
 
     def rates(self, y: Array) -> Array:
-        """Of angles, their rates and ψ."""
+        """Rates of the angles, of their rates and of ψ."""
         θ, ω = y[:-1].reshape(2, -1)
         c, s = np.cos(θ), np.sin(θ)
         cosines = np.outer(c, c) + np.outer(s, s)
@@ -41,7 +41,7 @@ class Chain:
         return np.concatenate([ω, α, [end[0] ** 2 + end[1] ** 2]])
 
     def run(self, duration: float, tolerance: float) -> tuple[Array, complex]:
-        """Places of the ends of all bars, (bar, 2), and ψ at the end."""
+        """Positions of the ends of all bars, (bar, 2), and ψ at the end."""
         N = self.lengths.size
         start = np.concatenate(
             [np.where(np.arange(1, N + 1) % 2, -0.5, -0.1), np.zeros(N + 1)]
@@ -67,7 +67,7 @@ def chain(bars: int, *, m_last: complex = 1.0, L_first: complex = 1.0) -> Chain:
 
 
 def places(bars: int, duration: float, tolerance: float = 1e-13) -> Array:
-    """Of P1 … PN at the end, (bar, 2)."""
+    """Positions of P1 … PN at the end, (bar, 2)."""
     return np.asarray(chain(bars).run(duration, tolerance)[0].real)
 
 

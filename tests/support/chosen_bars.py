@@ -1,4 +1,4 @@
-"""Two driven bars with tolerances that can be chosen, whose reach is linear in their lengths."""
+"""Two driven bars with tolerances to be chosen; their reach is linear in their lengths."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ WIDTHS, COSTS = np.array([6e-4, 3e-4]), np.array([4e-4, 3e-3])
 
 
 def cheapest(deviation: float) -> np.ndarray:
-    """Σ b/t is least with Σ (c t/3)² = s² where t³ ∝ b/c², by Lagrange."""
+    """Cheapest tolerances in closed form: Σ b/t with Σ (c t/3)² = s² is minimal where t³ ∝ b/c², by
+    Lagrange.
+    """
     t = np.cbrt(COSTS / C**2)
     return np.asarray(t * deviation / np.linalg.norm(C * t / 3))

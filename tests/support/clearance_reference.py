@@ -1,5 +1,6 @@
-"""The benchmark `clearance-slider-crank` by hand, in the angles of crank and rod: its impacts and,
-by complex steps, derivatives with respect to the clearance, the restitution and the crank's length.
+"""Independent reference of the benchmark `clearance-slider-crank` in the angles of crank and rod:
+its impacts, and derivatives with respect to the clearance, the restitution and the crank's length
+by complex steps.
 
 Nothing here comes from the package under test. Without friction, the slider translates with the end
 B of the rod, and does not turn. With the unit vectors e₁, e₂ along crank and rod, the mass of the
@@ -10,7 +11,7 @@ slider m, and a uniform crank and rod of lengths l and masses m₁, m₂,
 
 An impact changes the velocities by M⁻¹ J P, J = ∂y_B/∂θ, so that ẏ_B is reversed by the restitution.
 The first three impacts are on the side y_B = clearance; Newton's method finds the duration of each
-flight. Nothing below is conjugated, compared or made absolute.
+flight. To keep complex steps valid, nothing below uses conjugates, comparisons or absolute values.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class SliderCrank:
         return np.array([[self.a11, b], [b, self.a22]])
 
     def rates(self, y: Array) -> Array:
-        """Of angles and their rates."""
+        """Rates of the angles and of their rates."""
         θ, ω = y[:2], y[2:]
         s = self.a12 * np.sin(θ[0] - θ[1])
         load = np.array(
@@ -58,7 +59,7 @@ class SliderCrank:
         return np.array([self.l1 * np.cos(θ[0]), self.l2 * np.cos(θ[1])])
 
     def height(self, θ: Array) -> complex:
-        """y of B."""
+        """y coordinate of B."""
         return self.l1 * np.sin(θ[0]) + self.l2 * np.sin(θ[1])
 
     def flight(self, y: Array, duration: complex) -> Array:
@@ -100,11 +101,11 @@ class SliderCrank:
 
 
 GUESSES = (2.7e-3, 2.9e-3, 1.86e-3)
-"""Approximate durations (s) before the impacts."""
+"""Approximate durations (s) of the flights before the impacts."""
 
 
 def reference(duration: float) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Values, and parameter → derivatives."""
+    """Values of the results, and their derivatives by parameter."""
     results = {
         name: SliderCrank(**{**NOMINAL, name: value + 1j * STEP}).run(duration)
         for name, value in NOMINAL.items()

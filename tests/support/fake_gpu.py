@@ -1,6 +1,6 @@
-"""A simulated GPU: cupy's functions on arrays of this machine, and kernels built as C++ for its
-processor, once: they are kept in the cache of compiled libraries. Threads of a block are executed one
-after the other, or, where they meet at barriers, as threads of the processor.
+"""A simulated GPU: functions of CuPy on arrays of this machine, and kernels compiled once as C++
+for its CPU and kept in the cache of compiled libraries. Threads of a block are executed one after
+the other or, if they synchronise at barriers, as threads of the CPU.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ COMPILER = shutil.which("g++") or shutil.which("c++")
 
 
 class DeviceArray(np.ndarray):
-    """An array with an address as cupy gives it."""
+    """An array with its address in the form that CuPy provides."""
 
     @property
     def data(self) -> Any:
@@ -75,7 +75,7 @@ FLAGS = ["-std=c++17", "-O0", "-ffp-contract=off", "-w", "-fPIC", "-shared", "-p
 
 
 def built(text: str) -> Path:
-    """The library of a text in C++."""
+    """Compile C++ source text and return the library."""
     assert COMPILER is not None
     command = [COMPILER, *FLAGS]
 
@@ -116,7 +116,7 @@ class Kernel:
 
 
 class Cupy(ModuleType):
-    """Functions of arrays are NumPy's."""
+    """A module whose array functions are those of NumPy."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -131,8 +131,8 @@ class Cupy(ModuleType):
 
 
 def fake_cupy(memory: int = 10**9, shared: int = 227 * 1024) -> ModuleType:
-    """A module with what is used of cupy; `memory` is that of the GPU, `shared` that of a block, in
-    bytes.
+    """Module with the parts of CuPy that are used; `memory` is the memory of the GPU, `shared` that
+    of a block, in bytes.
     """
     module: Any = Cupy("cupy")
     module.ndarray = DeviceArray

@@ -1,4 +1,4 @@
-"""The flexible five-bar by an independent method: minimal coordinates, equations written by hand,
+"""The flexible five-bar by an independent method: minimal coordinates, equations derived by hand,
 derivatives by complex steps.
 
 Coordinates are the angles of bars A1, 3B and 23 and the inner nodes of the beam, so there is no
@@ -33,8 +33,8 @@ TINY = 1e-30
 
 
 class FlexibleFiveBar:
-    """A batch: the nominal mechanism, and one for each parameter with an imaginary part; `power` is
-    that of L0 in the bending stiffness.
+    """A batch: the nominal mechanism, and one variant for each parameter with an imaginary
+    perturbation; `power` is the exponent of L0 in the bending stiffness.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class FlexibleFiveBar:
         self.start = self._start(p["L"])
 
     def _start(self, L: np.ndarray) -> np.ndarray:
-        """q: bar A1 and the beam keep their angles, the loop closes."""
+        """Initial q: bar A1 and the beam keep their angles, and the loop is closed."""
         one, two = (
             np.array([-1, -1]),
             np.array([-1, -1]) + L[:, None] * np.array([1.5, -1]) / LENGTH,
@@ -140,7 +140,7 @@ class FlexibleFiveBar:
         return np.concatenate([v, np.linalg.solve(M, Q)[..., 0]], axis=1)
 
     def run(self, duration: float, step: float) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Places of points 1 and 2 in the end, and p ∂x₁/∂p for each parameter."""
+        """Positions of points 1 and 2 at the end, and p ∂x₁/∂p for each parameter."""
         a, b = dop853_coefficients.A[:12, :12], dop853_coefficients.B
         y = np.concatenate([self.start, np.zeros_like(self.start)], axis=1)
         for _ in range(round(duration / step)):
@@ -151,10 +151,10 @@ class FlexibleFiveBar:
                 )
             y = y + step * sum(weight * rate for weight, rate in zip(b, k, strict=True))
         r, _, _ = self.nodes(*np.split(y, 2, axis=1))
-        slopes = {
+        derivatives = {
             p: float(r[k + 1, 0, 0].imag / TINY * self.nominal[p]) for k, p in enumerate(self.wrt)
         }
-        return {"1": r[0, 0].real, "2": r[0, self.n].real}, slopes
+        return {"1": r[0, 0].real, "2": r[0, self.n].real}, derivatives
 
 
 def _norm(d: np.ndarray) -> np.ndarray:

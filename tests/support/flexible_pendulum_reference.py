@@ -240,7 +240,7 @@ class _Gauss:
         self.lift = vectors[:, keep] * np.where(values[keep].imag > 0.0, 2.0, 1.0)
         self.chosen = values[keep]
         self.last: tuple[float, list[NDArray[np.complex128]]] | None = None
-        """Step for which a tangent is known, and its inverses."""
+        """Step for which the tangents are inverted, and their inverses."""
 
     def states(self, start: Array, times: Array) -> Array:
         q, v = start[0].copy(), start[1].copy()
@@ -255,7 +255,7 @@ class _Gauss:
         return np.array(out)
 
     def _advance(self, q: Array, v: Array, h: float) -> tuple[Array, Array]:
-        """One step: with the last tangent, else with a new one, else as two halves."""
+        """Advance one step: with the last tangent, else with a new one, else as two halves."""
         if self.last is not None and self.last[0] == h:
             done = self._newton(q, v, h, self.last[1])
             if done:
@@ -275,7 +275,9 @@ class _Gauss:
     def _newton(
         self, q: Array, v: Array, h: float, inverses: list[NDArray[np.complex128]]
     ) -> tuple[Array, Array, int] | None:
-        """The end of a step, and how many iterations it took; None where they do not converge."""
+        """State at the end of a step, and the number of iterations; None if they do not
+        converge.
+        """
         base = q + h * self.c[:, None] * v
         stage, last = base.copy(), np.inf
         for iteration in range(30):

@@ -1,5 +1,5 @@
-"""The benchmark `flexible-slider-crank` by hand, without constraints: its motion and, by complex
-steps, derivatives for five parameters.
+"""Independent reference of the benchmark `flexible-slider-crank` without constraints: its motion
+and derivatives with respect to five parameters by complex steps.
 
 Nothing here comes from the package under test. The coordinates are the angle θ of the crank and the
 places r₁ … rₙ of all nodes of the rod but the first, r₀ = B(θ); the last one, the slider, stays on
@@ -10,10 +10,11 @@ B'' = d²B/dθ², Lagrange's equations are
     (I + m₀₀ B'·B') θ̈ + m₀₁ B'·r̈₁ = B'·f₀ + τ         I, τ: inertia of the crank about its axis and moment of its weight
     Σ_j m_ij r̈_j + m_i0 (B' θ̈ + B'' θ̇²) = f_i         for i, j ≥ 1; of the last one only the part along x, with the slider's mass
 
-(B'·B'' = 0). The second has constant matrices, one for the x components and one for y and z; θ̈ is
-what is left when its solution is inserted (B' and B'' have no part along x). Steps are equal, of
-DOP853's formula of order 8. Nothing below is conjugated, compared or made absolute, and the last
-axis of every array is a case: one for each parameter, moved along the imaginary axis.
+(B'·B'' = 0). The second has constant matrices, one for the x components and one for y and z; θ̈
+follows after its solution is inserted (B' and B'' have no part along x). Steps are equal, of
+DOP853's formula of order 8. To keep complex steps valid, nothing below uses conjugates, comparisons
+or absolute values; the last axis of every array is a case: one for each parameter, perturbed along
+the imaginary axis.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ G = 9.81
 
 @dataclass(frozen=True)
 class History:
-    """At equally spaced times: places of all nodes, (time, node, component, case); ψ, total and
-    kinetic energy, (time, case).
+    """Results at equally spaced times: positions of all nodes, (time, node, component, case); ψ,
+    total and kinetic energy, (time, case).
     """
 
     times: Array
@@ -79,7 +80,7 @@ class FlexibleSliderCrank:
         )
 
     def start(self) -> tuple[Array, Array]:
-        """q and its rates: the crank upright, the rod straight and moving as a rigid one."""
+        """Initial q and rates: the crank upright, the rod straight and moving as a rigid body."""
         B, v, C, w = np.zeros((4, 3, self.cases), complex)
         B[1], B[2] = A[1], A[2] + CRANK
         v[1] = -CRANK * SPEED
@@ -93,14 +94,14 @@ class FlexibleSliderCrank:
         return q, rates
 
     def nodes(self, q: Array) -> Array:
-        """Places, (node, component, case)."""
+        """Positions of the nodes, (node, component, case)."""
         r = np.empty((self.n + 1, 3, self.cases), complex)
         r[0, 0], r[0, 1], r[0, 2] = A[0], A[1] - CRANK * np.sin(q[0]), A[2] + CRANK * np.cos(q[0])
         r[1:] = q[1:].reshape(-1, 3, self.cases)
         return r
 
     def forces(self, r: Array) -> Array:
-        """On the nodes, elastic and weight."""
+        """Elastic forces and weights on the nodes."""
         d = r[1:] - r[:-1]
         squared = np.add.reduce(d * d, axis=1)
         pull = (self.EA * self.ℓ / 2 * np.log(squared / self.ℓ**2) / squared)[:, None] * d
@@ -132,7 +133,7 @@ class FlexibleSliderCrank:
         return computed
 
     def energies(self, q: Array, rates: Array) -> tuple[Array, Array]:
-        """Kinetic and potential."""
+        """Kinetic and potential energy."""
         r, v = self.nodes(q), np.zeros((self.n + 1, 3, self.cases), complex)
         v[0, 1], v[0, 2] = -CRANK * np.cos(q[0]) * rates[0], -CRANK * np.sin(q[0]) * rates[0]
         v[1:] = rates[1:].reshape(-1, 3, self.cases)
@@ -148,22 +149,22 @@ class FlexibleSliderCrank:
         return kinetic, elastic + height
 
     def run(self, duration: float, steps: int, rows: int) -> History:
-        """Equal steps, of which `rows` + 1 are kept."""
+        """Integrate with equal steps, of which `rows` + 1 states are stored."""
         assert steps % rows == 0
         q, rates = self.start()
         N, h = q.shape[0], duration / steps
         y = np.concatenate([q, rates, np.zeros((1, self.cases))]).astype(complex)
         count = DOP853.n_stages
         a, b = h * DOP853.A[:count, :count], h * DOP853.B
-        slopes = np.zeros((count, *y.shape), complex)
-        flat = slopes.reshape(count, -1)
+        stages = np.zeros((count, *y.shape), complex)
+        flat = stages.reshape(count, -1)
         kept = [y]
         for k in range(1, steps + 1):
             for i in range(count):
                 z = y + (a[i, :i] @ flat[:i]).reshape(y.shape) if i else y
-                slopes[i, :N] = z[N:-1]
-                slopes[i, N:-1] = self.accelerations(z[:N], z[N:-1])
-                slopes[i, -1] = z[-4] ** 2
+                stages[i, :N] = z[N:-1]
+                stages[i, N:-1] = self.accelerations(z[:N], z[N:-1])
+                stages[i, -1] = z[-4] ** 2
             y = y + (b @ flat).reshape(y.shape)
             if k % (steps // rows) == 0:
                 kept.append(y)
@@ -178,7 +179,9 @@ def _inverse(m: Array) -> Array:
 
 
 def differentiated(segments: int = 4) -> FlexibleSliderCrank:
-    """One case for each parameter, moved along the imaginary axis (by STEP times itself)."""
+    """Create one case for each parameter, perturbed along the imaginary axis (by STEP times its
+    value).
+    """
     moved = {
         name: value * (1 + 1j * STEP * np.eye(5)[k])
         for k, (name, value) in enumerate(NOMINAL.items())
@@ -187,14 +190,14 @@ def differentiated(segments: int = 4) -> FlexibleSliderCrank:
 
 
 def alone(segments: int = 4, **changed: float) -> FlexibleSliderCrank:
-    """One case, without derivatives."""
+    """Create a single case without derivatives."""
     return FlexibleSliderCrank(
         segments, {name: np.array([value], complex) for name, value in (NOMINAL | changed).items()}
     )
 
 
 def gradient(ψ: Array) -> dict[str, float]:
-    """Derivatives from the last values of all cases."""
+    """Derivatives from the final values of all cases."""
     return {
         name: float(x.imag / STEP / value)
         for (name, value), x in zip(NOMINAL.items(), ψ, strict=True)

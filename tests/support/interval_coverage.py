@@ -1,6 +1,4 @@
-"""How often confidence intervals of means hold the truth: many studies of plain
-functions at once.
-"""
+"""Coverage of confidence intervals of means: many studies of plain functions at once."""
 
 from __future__ import annotations
 
@@ -19,19 +17,21 @@ OBJECTIVES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], tuple[float, flo
     "quadratic": (lambda z: (z[..., 0] + 1) ** 2 + z[..., 1], (2.0, 1.0)),
     "product": (lambda z: (z[..., 0] + 1) * (z[..., 1] + 1), (1.0, 1.0)),
 }
-"""Functions of two standard normal parameters, and their gradients at the means: the control."""
+"""Functions of two standard normal parameters, and their gradients at the means for the control
+variate.
+"""
 
 
 def true_mean(objective: Callable[[np.ndarray], np.ndarray]) -> float:
-    """By Gauss's rule."""
+    """Mean by Gauss quadrature."""
     node, weight = np.polynomial.hermite_e.hermegauss(40)
     grid = np.stack(np.meshgrid(node, node, indexing="ij"), axis=-1)
     return float(np.einsum("i,j,ij->", weight, weight, objective(grid)) / weight.sum() ** 2)
 
 
 def covered(kind: str, samples: int, studies: int) -> dict[str, tuple[float, float]]:
-    """Shares of the studies whose 95 % interval holds the true mean, without and with control; a
-    column is a study and an objective.
+    """Fractions of the studies whose 95 % interval contains the true mean, without and with control
+    variate; a column is a study and an objective.
     """
     size = chunk_size(kind, samples, 1)
     draws = [Sampling(kind, seed, size, 2) for seed in range(studies)]

@@ -1,5 +1,5 @@
-"""One mechanism for each joint, with a geometric parameter p of that joint, its reference motion,
-and what the joint makes vanish.
+"""One mechanism for each joint, with a geometric parameter p of this joint, its reference motion,
+and the residuals of its conditions.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ DURATION = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A mechanism with a joint to prove. `reference(p, times)` are the positions of `points`, one
+    """A mechanism that tests a joint. `reference(p, times)` returns the positions of `points`, one
     after the other.
     """
 
@@ -88,7 +88,7 @@ class Case:
     build: Callable[[vm.Mechanism, vm.Parameter], None]
     reference: Callable[[float, Array], Array]
     broken: Callable[[vm.Run, float], list[Array]]
-    """What the joint makes vanish, from measured positions and rotations."""
+    """Residuals of the conditions of the joint, from measured positions and rotations."""
     note: str = ""
 
     @property
@@ -111,8 +111,8 @@ class Case:
 
 # fmt: off
 CASES = [
-    # kind, dimension, DOF, p, measured points, how it is built, how it moves,
-    #   what the joint makes vanish
+    # kind, dimension, DOF, p, measured points, builder, reference motion,
+    #   residuals of the joint conditions
     Case("revolute", 2, 2, 0.5, ("one.B", "two.com"), build_double_pendulum, double_pendulum,
       lambda r, p: [gap(r, "ground.O", "one.O"), gap(r, "one.B", "two.B")]),
     Case("prismatic", 2, 2, 0.3, ("slider.com",), build_planar_slider, lambda p, times: slider(2, p, times),

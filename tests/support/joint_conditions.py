@@ -1,5 +1,5 @@
-"""What is measured of bodies, and the conditions of joints, stated from measured positions and
-rotations alone.
+"""Outputs of bodies, and the conditions of joints, stated from measured positions and rotations
+alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def vec(*components: float) -> Array:
     return np.array([*components, 0.0][:3])
 
 
-# what is measured
+# outputs of bodies
 
 
 def at(run: vm.Run, point: str) -> Array:

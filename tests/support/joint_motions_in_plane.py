@@ -1,5 +1,5 @@
-"""A planar mechanism for each joint: how it is built, and how it moves, by equations of motion
-derived by hand (`newton_euler`).
+"""A planar mechanism for each joint: its builder, and its motion by equations of motion derived by
+hand (`newton_euler`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A spatial mechanism for each joint: how it is built, and how it moves, by equations of motion
-derived by hand (`newton_euler`).
+"""A spatial mechanism for each joint: its builder, and its motion by equations of motion derived by
+hand (`newton_euler`).
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def slider(dimension: int, p: float, times: Array) -> Array:
     return np.array([turned(a, y[0]) @ (p0 + y[1] * u_ + C @ c) for y in path])
 
 
-# spatial revolute and cylindrical: a lopsided body on a tilted axis, whose own axis is another one
-# in its frame
+# spatial revolute and cylindrical: an asymmetric body on a tilted axis, which has a different
+# direction in the body's frame
 
 LOPSIDED = np.array([[0.12, 0.02, -0.01], [0.02, 0.10, 0.015], [-0.01, 0.015, 0.08]])
 TILTED = np.array([0.3, 0.2, 1.0])
@@ -235,7 +235,7 @@ def flying_weld(p: float, times: Array) -> Array:
     return np.array([np.concatenate([s.at(-common), s.at(end - common)]) for s in path])
 
 
-# spatial spherical, point-on-line, point-on-plane, distance: one lopsided body held by contact
+# spatial spherical, point-on-line, point-on-plane, distance: an asymmetric body held by contact
 # forces
 
 BODY_START = turned(np.array([1.0, 0.3, -0.6]), 0.7)
@@ -252,7 +252,7 @@ ANCHOR = np.array([0.1, -0.2, 0.3])
 
 
 def contact_motion(P: Array, place: Array, speed: Array, contact: Contact, times: Array) -> Array:
-    """Positions of the points P and tip, from the place and speed of P at the start."""
+    """Positions of the points P and tip, from the initial position and velocity of P."""
     R, ω = BODY_START, BODY_SPIN
     arm = R @ (COM - P)
     start = BodyState(place + arm, R, speed + product(ω, arm), ω)
@@ -367,7 +367,7 @@ def on_rod(p: float, times: Array) -> Array:
     return contact_motion(PIVOT, ANCHOR + d, speed, rod(ANCHOR, PIVOT - COM, p), times)
 
 
-# spatial universal: a lopsided body hung on a cross
+# spatial universal: an asymmetric body suspended from a cross
 
 CROSS_ON_BODY = np.array([0.3, 1.0, 0.2])
 
@@ -412,8 +412,8 @@ def cross(p: float, times: Array) -> Array:
     )
 
 
-# spatial planar: a lopsided block slides and turns on a tilted plane of a swinging table; its own
-# normal is another one in its frame
+# spatial planar: an asymmetric block slides and turns on a tilted plane of a swinging table; the
+# normal has a different direction in the block's frame
 
 TABLE_AXIS, TABLE_COM, TABLE_TOP = (
     SLIDER_AXIS[3],
@@ -456,7 +456,7 @@ def block(p: float, times: Array) -> Array:
         return np.asarray(turned(n, φ) @ Q @ (point - PIVOT))
 
     def partial(q: Array, point: Array) -> tuple[Array, list[Array]]:
-        """Place of a point of the block, and its partial velocities."""
+        """Position of a point of the block, and its partial velocities."""
         R, c = turned(a, q[0]), arm(q[3], point)
         r = R @ (TABLE_TOP + q[1] * e1 + q[2] * e2 + c)
         return r, [product(a, r), R @ e1, R @ e2, R @ product(n, c)]

@@ -1,4 +1,4 @@
-"""Mechanisms without masses, and their positions by independent closed forms or loop closures.
+"""Mechanisms without masses, and their positions from independent closed forms or loop closures.
 
 All references take complex numbers, so that derivatives follow by complex steps.
 """
@@ -159,7 +159,9 @@ def wishbone_points(
     upper: complex,
     rod: complex,
 ) -> dict[str, np.ndarray]:
-    """Points B, U, T and W for heights z of B: distances of points alone, by Newton's method."""
+    """Points B, U, T and W for heights z of B, from distances of points alone, by Newton's
+    method.
+    """
     local = {k: np.array(v) for k, v in UPRIGHT.items()}
     ends = {k: np.array(AXES[k][0]) for k in AXES}
     directions = {k: np.array(AXES[k][1]) / np.linalg.norm(AXES[k][1]) for k in AXES}
@@ -174,16 +176,18 @@ def wishbone_points(
         rows += [sum((p["T"] - np.array(RACK)) ** 2) - rod**2, p["B"][2] - height]
         return np.array(rows)
 
-    found = []
+    points = []
     x = np.concatenate([guess[k] for k in "BUTW"]).astype(complex)
     for height in z:
         x = newton(partial(closure, height=height), x)
-        found.append(x.reshape(4, 3))
-    return dict(zip("BUTW", np.array(found).transpose(1, 0, 2), strict=True))
+        points.append(x.reshape(4, 3))
+    return dict(zip("BUTW", np.array(points).transpose(1, 0, 2), strict=True))
 
 
 def newton(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
-    """Quadratic equations: central differences of length 1 are their exact derivatives."""
+    """Solve quadratic equations by Newton's method: central differences with step 1 are their exact
+    derivatives.
+    """
     for _ in range(30):
         J = np.array([(f(x + e) - f(x - e)) / 2 for e in np.eye(x.size)]).T
         step = np.linalg.solve(J, -f(x))

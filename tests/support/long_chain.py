@@ -1,15 +1,15 @@
-"""A chain of bars, whose functions are assembled or recursive."""
+"""A chain of bars whose functions are either assembled or recursive."""
 
 from __future__ import annotations
 
 import varimech as vm
 
 BARS = 18
-"""With 54 unknowns and multipliers in natural coordinates."""
+"""Number of bars: 54 unknowns and multipliers in natural coordinates."""
 
 
 def chain(bars: int = BARS) -> vm.Mechanism:
-    """Bars with equal numbers, hinged to each other, the first to the ground."""
+    """Bars with equal properties, hinged to each other, the first one to the ground."""
     m = vm.Mechanism("chain", gravity=(0, -9.81))
     L = m.parameter("L", 1 / bars, unit="m", distribution=vm.Tolerance(0.01 / bars))
     M = m.parameter("M", 0.02, unit="kg")

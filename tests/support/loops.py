@@ -1,4 +1,4 @@
-"""Small mechanisms for tests of methods."""
+"""Small mechanisms with loops for tests of methods."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from varimech.backends.trajectory import Trajectory
 from varimech.schemes import INTEGRATORS
 
 EQUAL_ONLY = tuple(name for name, i in INTEGRATORS.items() if not i.traits.adaptive)
-"""Integrators that know no tolerance."""
+"""Integrators without a tolerance."""
 TOLERANCE_ONLY = tuple(name for name, i in INTEGRATORS.items() if not i.traits.equal_steps)
-"""Integrators that know no step."""
+"""Integrators without equal steps."""
 
 
 def add_four_bar(
@@ -39,7 +39,7 @@ pendulum = cache(pendulums.pendulum)
 
 @cache
 def four_bar(*, twin: bool = False) -> vm.Mechanism:
-    """A closed loop whose crank turns through; with a twin its coupler is there twice."""
+    """A closed loop whose crank turns fully; `twin` duplicates its coupler."""
     m = vm.Mechanism("four-bar", gravity=(0, -9.81))
     L, M = m.parameter("L", 1.8, unit="m"), m.parameter("M", 1.0, unit="kg")
     add_four_bar(m, 2, 0.5, L, 1.2, masses=(M, 1, 1))

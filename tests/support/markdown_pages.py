@@ -1,7 +1,8 @@
-"""Code of the pages: blocks fenced as ```python run, in order, in one namespace.
+"""Code of documentation pages: blocks fenced as ```python run in order, in one namespace.
 
-Their titles say what else they are: "name.py" shows a file beside the page, "from examples/name.py"
-lines of a file that is tested elsewhere, and "…, not run" what needs another program or machine.
+Titles of blocks mark exceptions: "name.py" shows a file next to the page, "from examples/name.py"
+lines of a file that is tested elsewhere, and "…, not run" code that needs another program or
+machine.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ def blocks(page: Path, language: str = "python") -> list[tuple[str, str]]:
 
 
 def not_run(title: str) -> bool:
-    """Whether readers are told so, or that it is part of a file that runs elsewhere."""
+    """Whether the title states that the block does not run, or that it is part of a file that runs
+    elsewhere.
+    """
     return title.endswith("not run") or title.startswith("from ")
 
 
 def run_page(page: Path) -> dict[str, Any]:
-    """What its blocks leave behind."""
+    """Run the blocks of a page and return their namespace."""
     namespace: dict[str, Any] = {"__name__": page.stem}
     for title, text in blocks(page):
         if not not_run(title):
@@ -44,7 +47,7 @@ def run_page(page: Path) -> dict[str, Any]:
 
 
 def run_and_capture(page: Path, capture: Any) -> list[tuple[str, str]]:
-    """(told, printed) for each block of text that follows one of code."""
+    """(stated, printed) output for each text block that follows a code block."""
     namespace: dict[str, Any] = {"__name__": page.stem}
     pairs: list[tuple[str, str]] = []
     printed = ""
@@ -58,7 +61,7 @@ def run_and_capture(page: Path, capture: Any) -> list[tuple[str, str]]:
 
 
 def same(stated: str, printed: str) -> bool:
-    """Word by word: equal, equal up to "…", or numbers that agree in six digits."""
+    """Compare word by word: equal, equal up to "…", or numbers that agree in six digits."""
     words = stated.split(), printed.split()
     return len(words[0]) == len(words[1]) and all(map(_agree, *words))
 

@@ -1,9 +1,9 @@
-"""Reference motions for the tests: Newton–Euler equations written out by hand, integrated far more
-finely than any run.
+"""Reference motions for tests: Newton–Euler equations derived by hand, integrated far more
+accurately than any run.
 
-Nothing here comes from the package under test. Two ways to remove the reactions are used, so that
-they check each other: projection on partial velocities (minimal coordinates) and elimination of the
-contact forces of a single body.
+Nothing here comes from the package under test. The reactions are eliminated in two ways, so that
+these check each other: projection on partial velocities (minimal coordinates), and elimination of
+the contact forces of a single body.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def tilde(a: Array) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """a × b, the same numbers as NumPy's in a thirteenth of its time."""
+    """a × b, identical to NumPy's result in a thirteenth of its time."""
     return np.array(
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )
@@ -72,7 +72,7 @@ def turned(axis: Array, angle: float) -> Array:
 
 
 def carrying(source: Array, target: Array) -> Array:
-    """A rotation that carries one direction to another (not opposite) one."""
+    """A rotation that maps one direction to another one (not the opposite)."""
     a, b = unit(source), unit(target)
     K = tilde(product(a, b))
     return np.asarray(np.eye(3) + K + K @ K / (1 + a @ b))
@@ -195,12 +195,12 @@ class RigidBody:
 
 
 def held_point(s: Array) -> Contact:
-    """A fixed body point: three forces, no acceleration."""
+    """A body point fixed in space: three forces, no acceleration."""
     return lambda b: (b.R @ s, np.eye(3), np.zeros(3))
 
 
 def guided_point(s: Array, normals: Array) -> Contact:
-    """A body point that may not leave a fixed line (two normals) or plane (one)."""
+    """A body point that stays on a fixed line (two normals) or plane (one normal)."""
     return lambda b: (b.R @ s, normals, np.zeros(len(normals)))
 
 
@@ -229,7 +229,7 @@ def rod(anchor: Array, s: Array, length: float) -> Contact:
 
 
 def steiner(mass: float, arm: Array) -> Array:
-    """m (|c|² 1 − c cᵀ): what a mass adds to the inertia at a distance c."""
+    """m (|c|² 1 − c cᵀ): contribution of a mass at a distance c to the inertia."""
     return np.asarray(mass * (arm @ arm * np.eye(3) - np.outer(arm, arm)))
 
 

@@ -1,4 +1,4 @@
-"""A page that stands for a notebook: it loads the module of a widget as anywidget does, with a model
+"""A page that replaces a notebook: it loads the module of a widget as anywidget does, with a model
 that is connected to the widget in Python.
 """
 
@@ -55,7 +55,7 @@ class NotebookPage:
         return self.page.frames[1:]
 
     def pass_on(self) -> None:
-        """Messages in both directions."""
+        """Transfer messages in both directions."""
         for message in self.page.evaluate("window.outbox.splice(0)"):
             if "custom" in message:
                 self.widget._handle_custom_msg(message["custom"], [])
@@ -72,7 +72,7 @@ class NotebookPage:
                 self.page.evaluate(DELIVER, [content, texts])
 
     def until(self, expression: str, frame: int = 0) -> None:
-        """Wait for something in a frame."""
+        """Wait until an expression is true in a frame."""
         end = time.monotonic() + PATIENCE
         while True:
             self.pass_on()
@@ -82,7 +82,7 @@ class NotebookPage:
             self.page.wait_for_timeout(10)
 
     def until_here(self, condition: Any) -> None:
-        """Wait for something in Python."""
+        """Wait until a condition is true in Python."""
         end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end, "it does not become true"

@@ -1,6 +1,4 @@
-"""A mass on a spring and a damper, whose motion is known in closed form, for tests of optimal
-design.
-"""
+"""A mass on a spring and a damper, with a closed-form motion, for tests of optimal design."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import varimech as vm
 
 UNITS = {"k": "N/m", "c": "N·s/m", "m": "kg", "x0": "m"}
 DESIGN = {"k": 100.0, "c": 1.0, "m": 1.0, "a": 0.9, "b": 0.0}
-"""a and b do nothing but stand in objectives."""
+"""Parameter values; a and b occur in objectives only."""
 
 
 def oscillator(values: dict[str, float] = DESIGN, **bounds: tuple[float, float]) -> vm.Mechanism:
@@ -35,7 +33,7 @@ def oscillator(values: dict[str, float] = DESIGN, **bounds: tuple[float, float])
 
 
 def of(function: Any) -> vm.Objective:
-    """A function of parameters a and b."""
+    """Objective from a function of parameters a and b."""
     return vm.final(lambda s: function(s.parameter("a"), s.parameter("b")))
 
 

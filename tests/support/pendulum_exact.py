@@ -1,4 +1,4 @@
-"""The pendulum of the benchmark with a distribution of its length: exact by elliptic functions and
+"""The pendulum of the benchmark with a distribution of its length, exact by elliptic functions and
 quadrature.
 """
 
@@ -21,8 +21,8 @@ DURATION = 1.0
 
 
 def mass(L: np.ndarray, t: float) -> np.ndarray:
-    """x and y of the mass at a time, released from the horizontal: sin(θ/2) = k sn(K − √(g/L) t,
-    k), k = sin 45°; (value, component).
+    """Position (x, y) of the mass at a time, released from the horizontal: sin(θ/2) = k sn(K −
+    √(g/L) t, k), k = sin 45°; (value, component).
     """
     sn = ellipj(ellipk(0.5) - np.sqrt(pendulum.G / L) * t, 0.5)[0]
     half = np.sqrt(0.5) * sn
@@ -39,6 +39,6 @@ def exact_moments(t: float, L: float = 1.0, σ: float = 0.05) -> tuple[np.ndarra
 
 
 def exact_quantile(q: float, t: float, L: float = 1.0, σ: float = 0.05) -> np.ndarray:
-    """Of x and y, which rise or fall with L."""
+    """Quantiles of x and y, which are monotonic in L."""
     ends = np.sort(mass(norm.ppf([q, 1 - q], L, σ), t), axis=0)
     return ends[0] if q < 0.5 else ends[1]

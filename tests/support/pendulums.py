@@ -1,4 +1,4 @@
-"""Pendulums that several tests let swing."""
+"""Pendulums shared by several tests."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def two_bars(*angles: float) -> vm.Mechanism:
 
 
 def torsional_pendulum(speed: float) -> vm.Mechanism:
-    """ω² = k/I = 30 s⁻², so its amplitude is speed/√30: 1.46 rad for 8 rad/s, 3.10 for 17, 5.5 for
-    30.
+    """Torsional pendulum with ω² = k/I = 30 s⁻², so its amplitude is speed/√30: 1.46 rad for 8
+    rad/s, 3.10 for 17, 5.5 for 30.
     """
     m = vm.Mechanism("torsion", dimension=2)
     m.ground_point("O", (0, 0))

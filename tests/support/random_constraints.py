@@ -1,6 +1,6 @@
-"""Equations of random mechanisms that are fitted to where bodies are: velocity constraints, rolling
-wheels, cams, points on curves and driven poses. Each is stated only if others leave free what it
-holds.
+"""Equations of random mechanisms that are fitted to the poses of bodies: velocity constraints,
+rolling wheels, cams, points on curves and driven poses. Each one is added only if the DOF that it
+constrains is free.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 TRIES = 6
-"""Places that are tried for an equation."""
+"""Number of positions that are tried for an equation."""
 POLAR = 1.3
-"""Largest pitch angle (rad) of a driven pose in space: roll and yaw are the same turn at π/2."""
+"""Largest pitch angle (rad) of a driven pose in space: at π/2, roll and yaw are the same
+rotation.
+"""
 
 
 def couple(b: Builder, name: str, method: str) -> None:
-    """State an equation of a kind, if there is room for it."""
+    """Add an equation of a kind, if enough DOF are left."""
     state = {
         "velocity_constraint": _velocity_constraint,
         "rolling": _rolling,
@@ -39,7 +41,7 @@ def couple(b: Builder, name: str, method: str) -> None:
 
 
 def drive_pose(b: Builder, name: str) -> None:
-    """Drive a rigid body that is free in all directions, if there is any."""
+    """Drive a rigid body that is free in all directions, if there is one."""
     n, rng = b.recipe.dimension, b.rng
     for k in rng.permutation(len(b.recipe.parts)):
         body = int(k)
@@ -79,7 +81,7 @@ def _roll_pitch_yaw(R: Array) -> Array:
 
 
 def _two_bodies(b: Builder, *, first_moves: bool = False) -> tuple[int, int] | None:
-    """Two rigid bodies; one of them may be the ground."""
+    """Select two rigid bodies; one of them may be the ground."""
     rigid = [k for k in b.names if k not in b.g.segments]
     if len(rigid) < 2:
         return None
@@ -88,8 +90,8 @@ def _two_bodies(b: Builder, *, first_moves: bool = False) -> tuple[int, int] | N
 
 
 def _velocity_constraint(b: Builder, name: str) -> bool:
-    """A blade: a point of a body moves along others than a direction of it; or a ratio of speeds of
-    two points that changes with time.
+    """Add a blade, which excludes the velocity of a point along one direction of a body, or a
+    time-dependent ratio of the speeds of two points.
     """
     rng, pair = b.rng, _two_bodies(b, first_moves=True)
     if pair is None:
@@ -123,7 +125,7 @@ def _velocity_constraint(b: Builder, name: str) -> bool:
 
 
 def _rolling(b: Builder, name: str) -> bool:
-    """A wheel that touches a line or plane of another body, which may be the ground."""
+    """Add a wheel that touches a line or plane of another body, which may be the ground."""
     rng, pair, n = b.rng, _two_bodies(b), b.recipe.dimension
     if pair is None:
         return False
@@ -154,7 +156,7 @@ def _rolling(b: Builder, name: str) -> bool:
 
 
 def _cam(b: Builder, name: str) -> bool:
-    """A cam with a knife edge, a roller or a flat face that touches it."""
+    """Add a cam with a knife edge, a roller or a flat face in contact."""
     rng, pair = b.rng, _two_bodies(b)
     if pair is None:
         return False
@@ -195,14 +197,14 @@ def _cam(b: Builder, name: str) -> bool:
 
 
 def _point_on_curve(b: Builder, name: str) -> bool:
-    """A point on an ellipse or helix, or on a spline through points of one."""
+    """Add a point on an ellipse or helix, or on a spline through points of one."""
     rng, pair, n = b.rng, _two_bodies(b), b.recipe.dimension
     if pair is None:
         return False
     body, other = pair
     x, y, rise = (float(v) for v in b.g.scale * rng.uniform(0.2, 0.6, 3))
     u, spline = float(rng.uniform(0.5, 2 * np.pi - 0.5)), rng.random() < 0.3
-    if spline:  # which passes through its points, here through one far from its ends
+    if spline:  # a spline passes through its points, here through one far from its ends
         u = float(rng.integers(2, 5))
     place = b.g.scale * rng.uniform(-0.5, 0.5, n)
     shift = b.g.poses[other].local(place) - _ellipse(u, x, y, rise)[:n]
@@ -237,13 +239,13 @@ def _ellipse(u: float, x: float, y: float, rise: float) -> Array:
 
 
 def _points(shift: Array, x: float, y: float, rise: float) -> list[list[float]]:
-    """Where a spline passes: at whole parameters of the ellipse or helix."""
+    """Points of a spline: at integer parameters of the ellipse or helix."""
     n = len(shift)
     return [(_ellipse(k, x, y, rise)[:n] + shift).tolist() for k in range(9 if n == 3 else 7)]
 
 
 def _tangent(shift: Array, x: float, y: float, rise: float, u: float, spline: bool) -> Array:
-    """Of the curve where the point is."""
+    """Tangent of the curve at the point."""
     if not spline:
         return np.array([-x * np.sin(u), y * np.cos(u), rise / 3])[: len(shift)]
     from scipy.interpolate import CubicSpline

@@ -1,5 +1,5 @@
-"""States, signals, controllers and actuators of random mechanisms: each reads something of the motion
-or an earlier signal, and its output acts as a force.
+"""States, signals, controllers and actuators of random mechanisms: each reads an output of the
+motion or an earlier signal, and its output acts as a force.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Input:
-    """A function of the state of about 1, and whether it depends on positions and time only."""
+    """A function of the state with magnitude about 1, and whether it depends on positions and time
+    only.
+    """
 
     function: Callable[[Any], Any]
     is_of_positions: bool
 
 
 def control(b: Builder, name: str, method: str, label: str, rng: np.random.Generator) -> None:
-    """Add a block of a kind, and a force on a point by its output; or an actuator."""
+    """Add a block of a kind and a force on a point by its output, or an actuator."""
     if method in ("dc_motor", "servo"):
         ACTUATORS[method](b, name, _input(b, label, rng), rng)
         return
@@ -57,7 +59,7 @@ def _input(b: Builder, label: str, rng: np.random.Generator) -> Input:
 
 
 def _time(b: Builder, rng: np.random.Generator) -> float:
-    """A time constant of about the duration of a run."""
+    """Draw a time constant of about the duration of a run."""
     return float(b.duration * np.exp(rng.uniform(-0.5, 2)))
 
 

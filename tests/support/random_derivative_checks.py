@@ -1,10 +1,11 @@
-"""Random mechanisms by different derivative methods: each gives the same, or is refused by name; never a crash,
-never a silent NaN.
+"""Compare derivative methods on random mechanisms: each method agrees or is refused by name,
+without a crash or a silent NaN.
 
-Each is run twice: by index 1 and two steps of order 8 in some coordinates, and by another method.
-Where that takes the same steps of the same scheme, differences are rounding; where it is of high
-order, two long steps have to do, and a tight tolerance takes a second look at what they leave;
-where it is of low order, errors may be what halving the steps changes.
+Each mechanism is run twice: by index 1 with two steps of order 8 in some coordinates, and by
+another method. If the other method takes the same steps of the same scheme, differences are
+rounding; if it is of high order, two long steps have to suffice, and remaining differences are
+checked again with a tight tolerance; if it is of low order, errors may be as large as the change by
+halving the steps.
 """
 
 from __future__ import annotations
@@ -28,28 +29,28 @@ from varimech.schemes import FORMULATIONS, INTEGRATORS, integrators_of
 Array = np.ndarray
 TOLERANCE = 1e-8
 AGREE = 1e-6
-"""Largest difference of methods of high order, relative to the largest number of a kind."""
+"""Largest difference between methods of high order, relative to the largest number of a kind."""
 TIGHT = 1e-11
-"""Tolerance for a second look, by which what is right comes closer."""
+"""Tolerance of a second check, with which correct results come closer."""
 CLOSER = 0.3
-"""Share of the difference that may be left then where it is still above: of motions so stiff, or so
-hard to tell from a singular one.
+"""Largest fraction of the difference that may remain in the second check if it is still above
+`AGREE`: for very stiff motions, or nearly singular ones.
 """
 ROUNDING = 1e-9
-"""Largest difference where the same steps are taken."""
+"""Largest difference if the same steps are taken."""
 HALVED = 2.0
-"""Largest error with equal steps, over what halving them changed: 1/3 with order 2, 1
-with order 1.
+"""Largest error with equal steps, relative to the change by halving them: 1/3 with order 2, 1 with
+order 1.
 """
 FLOOR = 1e-7
-"""Errors of equal steps that are as small as this, relatively, are not looked at."""
+"""Relative errors of equal steps below this value are not checked."""
 YIELDING = 1e-4
-"""The same where joints give way to forces, by about 1/factor."""
+"""Largest relative error of penalty joints, which yield to forces by about 1/factor."""
 UNRESOLVED = 0.1
-"""What halving steps changes, relatively, where they are too long to tell anything."""
+"""Relative change by halving steps above which they are too long for a conclusion."""
 STEPS = 2
 SHORTER = 16
-"""By how much steps are shorter in a second look."""
+"""Factor by which steps are shorter in a second check."""
 
 COORDINATES = ("natural", "rtdyn0", "rtdyn1", "cut")
 DERIVATIVES = ("direct", "adjoint", "composite", "complex-step", "finite-difference")
@@ -59,15 +60,15 @@ METHODS = [
     for integrator in integrators_of(FORMULATIONS[formulation])
 ]
 CHOSEN = ("dopri5", "dop853", "cvodes", "idas")
-"""Integrators that know a tolerance, by which a second look is taken."""
+"""Integrators with a tolerance, used for the second check."""
 TOLERANT = CHOSEN[2:]
-"""Those that know nothing else."""
+"""Integrators with a tolerance only."""
 assert set(CHOSEN) <= set(INTEGRATORS)
 
 
 @dataclass(frozen=True)
 class DerivativeCheck:
-    """How a mechanism is run and differentiated."""
+    """Options by which a mechanism is run and differentiated."""
 
     coordinates: str = "natural"
     formulation: str = "index1"
@@ -87,18 +88,18 @@ BASE = DerivativeCheck()
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a method: "agreement", "refusal" (with its message) or "fault" (with what is
-    wrong).
+    """Outcome of a method: "agreement", "refusal" (with its message) or "fault" (with the
+    defect).
     """
 
     derivative_check: DerivativeCheck
     verdict: str
-    told: str = ""
+    message: str = ""
 
     @property
     def kind(self) -> str:
-        """Its message without names and numbers."""
-        text = re.sub(r"'[^']*'(, '[^']*')*", "'…'", self.told)
+        """The message without names and numbers."""
+        text = re.sub(r"'[^']*'(, '[^']*')*", "'…'", self.message)
         return re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?|nan|inf", "#", text)[:160]
 
 
@@ -114,7 +115,7 @@ class Results:
 
 
 class Fault(Exception):
-    """Something that must not be."""
+    """A defect of a method."""
 
 
 def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Outcome]]:
@@ -133,7 +134,7 @@ def check(recipe: Recipe, *, compiled: bool = False) -> tuple[list[str], list[Ou
 
 
 class Comparison:
-    """One mechanism by several methods."""
+    """Comparison of several methods for one mechanism."""
 
     def __init__(self, built: Built, recipe: Recipe, *, compiled: bool):
         self.built = built
@@ -185,7 +186,7 @@ class Comparison:
     # runs
 
     def _run(self, derivative_check: DerivativeCheck, **arguments: Any) -> Results:
-        """One run by a method."""
+        """Run once by a method."""
         b = self.built
         m, duration = b.mechanism, b.duration
         coordinates: Any = (
@@ -294,9 +295,7 @@ class Comparison:
         if differs <= accuracy:
             return
         halved = self._worst(self._run(self.base, step=self._step / 2), base)[0]
-        if (
-            halved > UNRESOLVED
-        ):  # rounding is amplified without bounds: steps that are short enough tell
+        if halved > UNRESOLVED:  # rounding is amplified without bounds: check with short steps
             computed, base, accuracy = (
                 self._run(derivative_check, tolerance=TIGHT),
                 self._run(self.base, tolerance=TIGHT),
@@ -305,7 +304,7 @@ class Comparison:
             differs, name = self._worst(computed, base)
         elif (
             derivative_check.derivatives == "composite"
-        ):  # its constraints are projected in another way, which steps decide
+        ):  # constraints are projected differently, depending on the steps
             accuracy = HALVED * halved
         if differs > accuracy:
             raise Fault(f"{name} differs by {differs:.2g} with the same steps")
@@ -335,8 +334,8 @@ class Comparison:
             self._halving(derivative_check, base)
 
     def _halving(self, derivative_check: DerivativeCheck, base: Results) -> None:
-        """Errors are not larger than what halving changes; a second look is taken with steps that
-        are short for fast motions too.
+        """Check that errors do not exceed the change by halving; repeat the check with steps that
+        resolve fast motions, too.
         """
         if self._off(derivative_check, base, 1) is None:
             return
@@ -345,7 +344,7 @@ class Comparison:
             raise Fault(fault)
 
     def _off(self, derivative_check: DerivativeCheck, exact: Results, shorter: int) -> str | None:
-        """What is off by more than halving changes."""
+        """Describe the largest error beyond the change by halving; None if there is none."""
         steps: list[dict[str, Any]] = [
             {"step": self._step / shorter},
             {"step": self._step / shorter / 2},
@@ -392,12 +391,12 @@ class Comparison:
 
     @property
     def _size(self) -> float:
-        """Of the mechanism (m)."""
+        """Size of the mechanism (m)."""
         return max(1e-3, float(max(np.abs(x).max() for x in self.built.places.values())))
 
     def _sizes(self, base: Results) -> dict[str, float]:
-        """By what differences are measured: the largest number of a kind, but no less than gravity
-        would make of this size and mass.
+        """Scales of differences: the largest number of a kind, but no less than gravity causes at
+        this size and mass.
         """
         m, L = self.built.mechanism, self._size
         masses = [b.mass for b in m.data.moving_bodies if isinstance(b, (RigidBody, Beam))]

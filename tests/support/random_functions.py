@@ -1,4 +1,4 @@
-"""Explicit functions of random parameters as objectives of a mechanism that hardly runs: their
+"""Explicit functions of random parameters as objectives of a mechanism with a trivial motion: their
 statistics are known in closed form.
 """
 
@@ -17,7 +17,7 @@ OPTIONS: Any = {"duration": 0.01, "step": 0.01}
 
 
 def carrier(parameters: Mapping[str, tuple[float, Any]]) -> vm.Mechanism:
-    """A pendulum that has nothing to do with its parameters, name → (value, distribution)."""
+    """A pendulum that does not depend on its parameters, name → (value, distribution)."""
     m = vm.Mechanism("carrier", gravity=(0, -9.81))
     for name, (value, distribution) in parameters.items():
         m.parameter(name, value, distribution=distribution)

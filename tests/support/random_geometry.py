@@ -1,9 +1,10 @@
-"""Where the bodies of a random mechanism are, and joints fitted to that: it can be assembled by
-construction.
+"""Poses of the bodies of a random mechanism, and joints fitted to them, so that the mechanism can
+be assembled by construction.
 
-A body moves with velocities v + ω × x, a twist (v, ω). What a joint holds are rows over the twists
-of all bodies, known here without the program that is tested: they give degrees of freedom, what says the same
-twice, how near to a singular position this is, and which values fix a start.
+A body moves with velocities v + ω × x, a twist (v, ω). The constraints of a joint are rows over the
+twists of all bodies, computed here independently of the package under test: they yield degrees of
+freedom, redundant conditions, the distance from a singular position, and values that determine the
+initial conditions.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from random_recipes import CLAMP, FREE, GROUND, TWIN, Closure, Recipe
 
 Array = np.ndarray
 DISTINCT = 0.05
-"""How far a row is from depending on others, or a singular value from vanishing, where it is called
+"""Smallest distance of a row from dependence on others, or smallest singular value, that counts as
 independent.
 """
 NOTHING = 1e-9
-"""The same where it is called dependent; what is between is near a singular position,
-and not made.
+"""Largest distance or singular value that counts as dependent; mechanisms with values in between
+are close to a singular position and not generated.
 """
 SCALES = {"tiny": 1e-3, "huge": 1e3}
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Origin and rotation."""
+    """Origin and rotation of a body."""
 
     origin: Array
     rotation: Array
@@ -44,8 +45,8 @@ class Pose:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A joint that fits where its bodies are: in the ground's frame, but for what its
-    words take.
+    """A joint that fits the poses of its bodies; its data are in the ground's frame, apart from the
+    arguments of its element method.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Fitted:
     bodies: tuple[int, int]
     places: tuple[Array, Array]
     nodes: tuple[str | None, str | None]
-    """Points of beams by name; None where a rigid body gets a point of the joint's own."""
+    """Points of beams by name; None if a rigid body gets a point for the joint."""
     axis: Array | None
     other_axis: Array | None
     rows: Array
@@ -72,7 +73,7 @@ class Geometry:
 
     @property
     def width(self) -> int:
-        """Components of a twist."""
+        """Number of components of a twist."""
         return 3 if self.recipe.dimension == 2 else 6
 
     def nodes(self, body: int) -> dict[str, Array]:
@@ -83,8 +84,8 @@ class Geometry:
         return {name: along * (L * k / n) for k, name in enumerate(names)}
 
     def row(self, measure: Array, second: int, first: int = GROUND) -> Array:
-        """A measure of the twist of one body against another's, as a row over all twists; lengths
-        by the size of the mechanism.
+        """An output of the twist of one body relative to another as a row over all twists; lengths
+        are divided by the size of the mechanism.
         """
         computed, w = np.zeros(len(self.recipe.parts) * self.width), self.width
         for body, sign in ((second, 1.0), (first, -1.0)):
@@ -93,19 +94,19 @@ class Geometry:
         return computed
 
     def moves(self, place: Array, direction: Array) -> Array:
-        """The velocity of a point along a direction, as a measure of a twist."""
+        """The velocity of a point along a direction as an output of a twist."""
         x = place / self.scale
         if self.recipe.dimension == 2:
             return np.array([*direction, x[0] * direction[1] - x[1] * direction[0]])
         return np.concatenate([direction, np.cross(x, direction)])
 
     def turns(self, axis: Array | float) -> Array:
-        """The angular velocity about an axis."""
+        """The angular velocity about an axis as an output of a twist."""
         return np.concatenate([np.zeros(self.recipe.dimension), np.atleast_1d(axis)])
 
     @property
     def held(self) -> Array:
-        """All rows of joints; straight beams in space do not turn about themselves."""
+        """Rows of all joints; straight beams in space do not rotate about their axis."""
         beams = self.segments if self.recipe.dimension == 3 else ()
         rolls = [self.row(self.turns(self.poses[k].rotation[:, 0]), k) for k in beams]
         return np.vstack(
@@ -118,12 +119,12 @@ class Geometry:
 
     @property
     def dofs(self) -> int:
-        """Of bodies as if all were rigid."""
+        """Degrees of freedom, as if all bodies were rigid."""
         return self.held.shape[1] - rank(self.held)
 
     @property
     def regular(self) -> bool:
-        """Whether no joint says what others say."""
+        """Whether no constraint is redundant."""
         return rank(self.held) == len(self.held)
 
 
@@ -139,14 +140,14 @@ def rank(rows: Array) -> int:
 
 
 def clear(rows: Array) -> bool:
-    """Whether rows are either dependent or not, and nothing between."""
+    """Whether rows are clearly dependent or independent, with nothing in between."""
     singular_values = strengths(rows)
     return not ((singular_values > NOTHING) & (singular_values < DISTINCT)).any()
 
 
 def geometry(recipe: Recipe) -> Geometry:
-    """Bodies anywhere, each joined to an earlier one; then what closes loops, as far as the
-    mechanism can still move.
+    """Bodies at random poses, each joined to an earlier one; then joints that close loops, as long
+    as the mechanism can still move.
     """
     scale = next((SCALES[edge] for edge in recipe.edges if edge in SCALES), 1.0)
     g = Geometry(
@@ -172,9 +173,7 @@ def geometry(recipe: Recipe) -> Geometry:
 
 
 def _close(g: Geometry, name: str, closure: Closure) -> None:
-    """A further joint, if the mechanism can still move with it; a rod where that is all that can
-    be.
-    """
+    """Add a joint if the mechanism can still move with it, or a rod if only that is possible."""
     rng = np.random.default_rng([g.recipe.seed, closure.seed])
     first, second, kind = closure.first, closure.second, closure.joint
     if kind == TWIN:
@@ -191,7 +190,7 @@ def _close(g: Geometry, name: str, closure: Closure) -> None:
     for tried in (kind, "distance"):
         joint = _fitted(g, name, tried, (first, second), rng)
         rows = np.vstack([g.held, joint.rows])
-        least = g.recipe.seed % 8 > 0  # some structures, which cannot move
+        least = g.recipe.seed % 8 > 0  # a few immovable structures are allowed
         if (
             not clear(rows)
             or rows.shape[1] - rank(rows) < least
@@ -203,7 +202,7 @@ def _close(g: Geometry, name: str, closure: Closure) -> None:
 
 
 def _twin(joint: Fitted, name: str) -> Fitted:
-    """The same joint once more."""
+    """A duplicate of the joint."""
     return Fitted(
         name,
         joint.kind,
@@ -244,7 +243,7 @@ def direction_of(recipe: Recipe, rng: np.random.Generator) -> Array:
 
 
 def normals_of(axis: Array) -> Array:
-    """Unit vectors across, as rows."""
+    """Unit vectors perpendicular to an axis, as rows."""
     return np.linalg.svd(axis[None, :])[2][1:]
 
 
@@ -254,8 +253,8 @@ HINGE = {2: "revolute", 3: "spherical"}
 def _fitted(
     g: Geometry, name: str, kind: str, ends: tuple[int, int], rng: np.random.Generator
 ) -> Fitted:
-    """A joint of a kind between two bodies where they are; beams take few kinds, as second body
-    some more.
+    """A joint of a kind between two bodies at their poses; beams support few kinds, and a few more
+    as second body.
     """
     n = g.recipe.dimension
     flexible = [body in g.segments for body in ends]
@@ -313,8 +312,8 @@ def _place(g: Geometry, body: int, node: str | None, rng: np.random.Generator) -
 
 
 def _node(g: Geometry, body: int, joint: str, rng: np.random.Generator, *, last: bool) -> str:
-    """The end of a beam that hangs by a joint is its first; others are carried by any of its
-    points, clamps and beams by its last.
+    """Node of a beam: the first one if the beam is attached by the joint; any of its nodes if it
+    carries another body, the last one for clamps and beams.
     """
     if joint == f"J{body}":
         return "from"
@@ -322,7 +321,7 @@ def _node(g: Geometry, body: int, joint: str, rng: np.random.Generator, *, last:
 
 
 def _offset(kind: str, axis: Array, rng: np.random.Generator) -> Array:
-    """Of the second place from the first."""
+    """Offset of the second point from the first."""
     if kind in ("prismatic", "cylindrical", "point-on-line"):
         return np.asarray(axis * rng.uniform(-0.5, 0.5))
     if kind in ("planar", "point-on-plane"):
@@ -341,7 +340,7 @@ def _across(axis: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
 def _measures(
     g: Geometry, kind: str, place: Array, axis: Array, other: Array | None
 ) -> list[Array]:
-    """What a joint holds of the motion of its second body against the first."""
+    """Outputs of the motion of the second body relative to the first that a joint constrains."""
     n = g.recipe.dimension
     everywhere = [g.moves(place, d) for d in np.eye(n)]
     across = [g.moves(place, d) for d in normals_of(axis)]
@@ -365,7 +364,7 @@ def _measures(
 
 
 def rotation_argument(g: Geometry, joint: Fitted) -> Any:
-    """Orientation of a joint's second body relative to the first, as `rotation=` takes it."""
+    """Orientation of a joint's second body relative to the first, as the argument `rotation=`."""
     first, second = (g.poses[body].rotation for body in joint.bodies)
     relative = first.T @ second
     return float(np.arctan2(relative[1, 0], relative[0, 0])) if len(relative) == 2 else relative

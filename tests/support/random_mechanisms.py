@@ -1,4 +1,6 @@
-"""Random mechanisms built from recipes, with initial conditions that fit the poses of bodies."""
+"""Random mechanisms built from recipes, with initial conditions that are consistent with the poses
+of bodies.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +22,26 @@ from varimech.model.scalar_outputs import ScalarOutput
 Array = np.ndarray
 SX = ca.SX
 DURATION = 0.02
-"""Simulated time (s) of a mechanism of 1 m; others as much longer or shorter as they swing."""
+"""Simulated time (s) of a mechanism of 1 m; larger or smaller ones are scaled like the period of a
+pendulum.
+"""
 FIXES = (0.3, 0.1, 0.03)
-"""How much a value of the start must say that others do not: tried from the first on."""
+"""Minimum independence of an initial value from the others; the values are tried in order."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """A mechanism, and what is known of it."""
+    """A mechanism with its known properties."""
 
     mechanism: vm.Mechanism
     objectives: dict[str, vm.Objective]
     places: dict[str, Array]
-    """Where points are at the start."""
+    """Initial positions of points."""
     dofs: int | None
-    """None where beams bend."""
+    """Degrees of freedom; None if there are beams."""
     regular: bool
     condition: float
-    """Of what is held at the start, over what is hardest to tell apart."""
+    """Ratio of the largest to the smallest nonzero singular value of the held rows."""
     duration: float
     cuts: tuple[str, ...]
     """Joints that close loops."""
@@ -48,7 +52,7 @@ def build(recipe: Recipe) -> Built:
 
 
 class Builder:
-    """Says a recipe to a mechanism."""
+    """Builds a mechanism from a recipe."""
 
     def __init__(self, recipe: Recipe):
         self.recipe = recipe
@@ -63,7 +67,7 @@ class Builder:
         self.places: dict[str, Array] = {}
         self.rows = self.g.held
         self.speed_rows = np.zeros((0, self.rows.shape[1]))
-        """What is held of velocities only."""
+        """Rows that constrain velocities only."""
         self.duration = DURATION * float(np.sqrt(self.g.scale))
         self.signals: list[str] = []
         self.states: set[str] = set()
@@ -99,8 +103,8 @@ class Builder:
     # numbers, some of which are parameters
 
     def number(self, value: float, *, length: bool = False) -> Any:
-        """A number, or an expression of a parameter with that value; lengths only where the
-        mechanism stays assembled.
+        """A number, or an expression of a parameter with this value; lengths become parameters only
+        if the mechanism stays assembled.
         """
         if self.left <= 0 or self.rng.random() > 0.3 or (length and not self.g.regular):
             return value
@@ -199,7 +203,7 @@ class Builder:
         getattr(self.m, joint.kind.replace("-", "_"))(joint.name, *ends, **self._geometry_of(joint))
 
     def _geometry_of(self, joint: Fitted) -> dict[str, Any]:
-        """What the words for a joint take beside its points."""
+        """Arguments of the element method of a joint besides its points."""
         first, second = (self.g.poses[body].rotation.T for body in joint.bodies)
         assert joint.axis is not None
         axis = joint.axis
@@ -234,10 +238,10 @@ class Builder:
             else {}
         )
 
-    # what is measured
+    # outputs
 
     def _value(self, measure: ScalarOutput) -> float:
-        """Of a measure where the bodies are."""
+        """Value of an output at the poses of the bodies."""
         n = self.recipe.dimension
         frames = {
             self.m.bodies[name]: Frame(
@@ -256,7 +260,7 @@ class Builder:
 
     @property
     def _turns(self) -> list[tuple[str, Array, float]]:
-        """Angles that there are: name, row and value."""
+        """Available angles: name, row and value."""
         planar = self.recipe.dimension == 2
         results = [
             (self.names[k], self.g.row(self.g.turns(1.0), k), self._angle(k))
@@ -283,7 +287,7 @@ class Builder:
 
     @property
     def _slides(self) -> list[tuple[str, Array, float]]:
-        """Displacements that there are."""
+        """Available displacements: name, row and value."""
         results = []
         for joint in self.g.joints:
             if self.m.joints[joint.name].displacement() is not None:
@@ -298,13 +302,13 @@ class Builder:
 
     @property
     def _labels(self) -> list[tuple[str, int]]:
-        """Points of moving bodies, and which."""
+        """Points of moving bodies, with the index of the body."""
         bodies = {name: k for k, name in self.names.items()}
         results = [(label, bodies[label.partition(".")[0]]) for label in self.places]
         return [(label, k) for label, k in results if k != GROUND]
 
     def _spans(self) -> list[tuple[tuple[str, str], Array, float]]:
-        """Distances between points of different bodies, some of them."""
+        """Some of the distances between points of different bodies."""
         computed, all_ = [], [*self._labels, ("ground.end", GROUND)]
         for _ in range(6):
             (a, first), (b, second) = (all_[int(self.rng.integers(len(all_)))] for _ in range(2))
@@ -317,7 +321,7 @@ class Builder:
         return computed
 
     def _says(self, row: Array, held: Array | None = None) -> float:
-        """How much a row says that those held do not."""
+        """Independence of a row from the held rows."""
         held = np.vstack([self.rows, self.speed_rows]) if held is None else held
         if not np.linalg.norm(row):
             return 0.0
@@ -331,7 +335,9 @@ class Builder:
         return float(np.linalg.norm(row - kept.T @ (kept @ row)))
 
     def are_free(self, rows: list[Array], move: int = 0) -> bool:
-        """Whether all rows say something new, one after the other, and leave so many velocities free."""
+        """Whether all rows are independent, one after the other, and leave `move` velocities
+        free.
+        """
         held = np.vstack([self.rows, self.speed_rows])
         for row in rows:
             if self._says(row, held) <= FIXES[0]:
@@ -340,14 +346,14 @@ class Builder:
         return held.shape[1] - np.linalg.matrix_rank(held, tol=1e-9) >= move
 
     def hold(self, rows: list[Array], speeds: list[Array] | tuple[()] = ()) -> None:
-        """Take rows of positions, and rows of velocities only, as held from now on."""
+        """Mark rows of positions, and rows of velocities only, as held from now on."""
         self.rows = np.vstack([self.rows, *rows])
         self.speed_rows = np.vstack([self.speed_rows, *speeds])
 
     # drivers and forces
 
     def _driver(self, name: str, method: str) -> None:
-        """Drive something of the kind that others leave free, if there is any."""
+        """Drive a free DOF of the kind, if there is one."""
         if method == "drive_pose":
             drive_pose(self, name)
             return
@@ -361,7 +367,7 @@ class Builder:
                 return
 
     def _driven(self, method: str) -> list[tuple[tuple[Any, ...], Array, float]]:
-        """What a driver could drive: how it is called, its row and its value."""
+        """Outputs that a driver could drive: arguments, row and value."""
         if method == "drive_angle":
             return [((turn,), row, at) for turn, row, at in self._turns]
         if method == "drive_displacement":
@@ -377,7 +383,7 @@ class Builder:
         return results
 
     def _motion(self, at: float, unit: float) -> Any:
-        """Of a driver, from where it starts."""
+        """Motion of a driver, starting at its initial value."""
         rate, amplitude = (
             self.number(unit * self.rng.uniform(-1, 1)),
             unit * self.rng.uniform(0, 0.1),
@@ -464,7 +470,7 @@ class Builder:
         )
 
     def _table(self, name: str, first: str, rng: np.random.Generator) -> None:
-        """A force by a table over time."""
+        """Add a force by a table over time."""
         t = np.linspace(-1, 1, 5) * self.duration * 2
         kind: Any = str(rng.choice(["linear", "pchip", "cubic"]))
         self.m.table(f"{name}table", t, self.vector(rng.uniform(-3, 3, 5)), kind=kind)
@@ -472,7 +478,7 @@ class Builder:
         self.m.force(name, first, tuple(f"{x!r}*{name}table(t)" for x in d.tolist()))
 
     def _coupling(self, name: str, method: str) -> None:
-        """Couple two outputs that others leave free, if there are any; some with a compliant mesh."""
+        """Couple two free outputs, if there are any; some with a compliant mesh."""
         if method == "curve_contact":
             self._touch(name)
             return
@@ -481,7 +487,7 @@ class Builder:
             return
         turns = [("angle", *turn) for turn in self._turns]
         others = {"gear": [], "belt": []}.get(method, [("displacement", *x) for x in self._slides])
-        if method == "belt":  # that has parallel axes: those of bodies in the plane
+        if method == "belt":  # a belt needs parallel axes: those of planar bodies
             turns = [x for x in turns if self.recipe.dimension == 2 and x[1] in self.m.bodies]
         others += [] if method == "rack_and_pinion" else turns
         pairs = [(a, b) for a in turns for b in others if a[1] != b[1]]
@@ -500,10 +506,12 @@ class Builder:
                 return
 
     def _touch(self, name: str) -> None:
-        """Two ellipses that touch, if that is something new; one of them may be fixed."""
+        """Add contact between two ellipses if it is an independent condition; one of them may be
+        fixed.
+        """
         rigid = [k for k in self.names if k not in self.g.segments]
         free = self.rows.shape[1] - np.linalg.matrix_rank(self.rows, tol=1e-9)
-        if self.recipe.dimension != 2 or len(rigid) < 2 or free < 2:  # something has to move
+        if self.recipe.dimension != 2 or len(rigid) < 2 or free < 2:  # a DOF has to remain
             return
         for _ in range(4):
             first, second = (int(k) for k in self.rng.permutation(rigid)[:2])
@@ -607,7 +615,7 @@ class Builder:
             given["frame"] = "body"
         self.m.torque(name, on, value, **given)
 
-    # the start
+    # initial conditions
 
     def _start(self) -> None:
         candidates, self.determined = self._holds(), np.vstack([self.rows, self.speed_rows])
@@ -631,7 +639,7 @@ class Builder:
             self.m.start(**self.start, speed=self.speeds, near=near)
 
     def _holds(self) -> list[tuple[str, Any, Array, Any]]:
-        """What a start may give: its kind, of what, rows and value."""
+        """Possible initial conditions: kind, argument, rows and value."""
         results: list[tuple[str, Any, Array, Any]] = []
         results += [("angle", name, row[None, :], at) for name, row, at in self._turns]
         results += [("displacement", name, row[None, :], at) for name, row, at in self._slides]
@@ -653,7 +661,7 @@ class Builder:
         return results
 
     def _hold(self, method: str, what: Any, rows: Array, at: Any, least: float) -> None:
-        """Give a value, if it says something new."""
+        """Add an initial condition if it is independent of the others."""
         before = self.rows
         for row in rows:
             if self._says(row, self.rows) < least:
@@ -696,7 +704,7 @@ class Builder:
                 self.speeds[what] = speed[0]
 
     def _speeds_given(self, rows: Array) -> bool:
-        """Whether the start gives speeds, too: not where constraints of velocities determine them."""
+        """Whether initial speeds are given, too: not if velocity constraints determine them."""
         if not len(self.speed_rows):
             return True
         determined = self.determined

@@ -1,8 +1,8 @@
-"""Recipes for random mechanisms: what each is made of, as plain data that can be printed, read
-again and reduced.
+"""Recipes for random mechanisms: their contents as plain data that can be printed, read again and
+reduced.
 
-What it is made of is drawn by Hypothesis; numbers come from seeds, one for each thing, so that
-others stay as they are where one is left out.
+The contents are drawn by Hypothesis; numbers come from seeds, one for each item, so that other
+items are unchanged if one is removed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GROUND = -1
 FREE, CLAMP, TWIN = "free", "clamp", "twin"
 BODIES = ("body", "bar", "beam")
 BEAM_JOINTS = {2: ("revolute", CLAMP, "distance", FREE), 3: ("spherical", CLAMP, "distance", FREE)}
-"""What may hold the first end of a beam."""
+"""Joints that may hold the first end of a beam."""
 LOADS = (
     "spring",
     "damper",
@@ -48,9 +48,9 @@ BLOCKS = (
 )
 """Loads by states, signals and controllers, which may read each other, and actuators."""
 EQUATIONS = ("velocity_constraint", "rolling", "cam", "point_on_curve")
-"""Equations that are fitted to where bodies are."""
+"""Equations that are fitted to the poses of bodies."""
 COUPLINGS = ("gear", "rack_and_pinion", "belt", "constraint", "curve_contact", *EQUATIONS)
-"""Equations between two outputs that others leave free; also with a compliant mesh."""
+"""Equations between two free outputs; also with a compliant mesh."""
 PLANAR = ("cam", "curve_contact", "belt")
 """Elements that are planar, or drawn in the plane only: a belt needs parallel axes."""
 DRIVERS = ("drive_angle", "drive_displacement", "drive_distance", "drive_coordinate", "drive_pose")
@@ -67,16 +67,15 @@ EDGES = (
     "huge",
     "together",
 )
-"""Values at an edge: axes along those of the ground, one direction for all axes, masses that differ
-by 1e6, no speed or much of it, no inertia, springs of 1e6 N/m, lengths in µm or km, points at one
-place.
+"""Edge cases: axes along those of the ground, one direction for all axes, masses that differ by
+1e6, zero or high speed, no inertia, springs of 1e6 N/m, lengths in µm or km, coincident points.
 """
 
 
 @dataclass(frozen=True)
 class Part:
-    """A body and the joint by which it hangs on an earlier one, or on the ground; `forward` where
-    that is the joint's first body.
+    """A body and the joint that attaches it to an earlier one, or to the ground; `forward` if that
+    one is the joint's first body.
     """
 
     kind: str
@@ -88,9 +87,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Closure:
-    """A joint between two bodies that are there already; a twin is the joint of the second body
-    once more.
-    """
+    """A joint between two existing bodies; a twin duplicates the joint of the second body."""
 
     joint: str
     first: int
@@ -110,7 +107,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a mechanism is made of."""
+    """Contents of a mechanism."""
 
     dimension: int
     parts: tuple[Part, ...]
@@ -119,8 +116,8 @@ class Recipe:
     drivers: tuple[str, ...] = ()
     parameters: int = 0
     redundant: bool = False
-    """Whether joints may say the same twice; then no length is a parameter, as any change of it
-    would break the mechanism.
+    """Whether joints may be redundant; then no length is a parameter, because any change of it
+    would make the mechanism impossible to assemble.
     """
     edges: tuple[str, ...] = ()
     seed: int = 0
@@ -128,8 +125,8 @@ class Recipe:
 
 
 def joints_of(dimension: int) -> list[str]:
-    """Kinds of joints that fit between rigid bodies wherever these are; a screw ties two places to
-    an angle.
+    """Kinds of joints that fit rigid bodies at any poses; a screw couples displacement and
+    angle.
     """
     joints = [kind for kind in BUILT_IN if issubclass(kind, Joint) and kind not in (Clamp, Screw)]
     return [joint.kind for joint in joints if dimension in joint.dimensions]
@@ -188,8 +185,8 @@ def recipes(draw: st.DrawFn, largest: int = 10) -> Recipe:
 
 
 def with_element(recipe: Recipe, method: str) -> Recipe:
-    """A recipe that also has an element of a kind, where there is room for it: beside its bodies it gets
-    others that leave room, and loses closures and drivers.
+    """Return a recipe with an additional element of a kind: add bodies that leave DOF for it, and
+    remove closures and drivers.
     """
     seed, last = recipe.seed, len(recipe.parts)
     pin, slide, loose = (
@@ -240,7 +237,7 @@ def _parts(dimension: int, k: int, flexible: bool) -> st.SearchStrategy[Part]:
 
 
 def smaller(recipe: Recipe) -> Iterator[Recipe]:
-    """Recipes with one thing less, or plainer."""
+    """Yield recipes with one item less, or simpler."""
     for k in reversed(range(len(recipe.parts))):
         if len(recipe.parts) > 1 and all(part.parent != k for part in recipe.parts):
             yield _without(recipe, k)
@@ -265,7 +262,7 @@ def _with(recipe: Recipe, k: int, part: Part) -> Recipe:
 
 
 def _without(recipe: Recipe, k: int) -> Recipe:
-    """The same without a body on which nothing hangs."""
+    """Return the recipe without a body that carries no other."""
 
     def moved(body: int) -> int:
         return body - (body > k)

@@ -1,8 +1,8 @@
-"""Random trees of bodies: every kind of joint, written in either direction, oblique axes, forces
-between any two bodies.
+"""Random trees of bodies: every kind of joint, in either direction, oblique axes, forces between
+arbitrary pairs of bodies.
 
-What a tree is made of is drawn by Hypothesis, so that a failing one is reduced to the least that
-fails; its numbers come from a seed.
+The contents of a tree are drawn by Hypothesis, so that a failing tree is reduced to a minimal one;
+its numbers come from a seed.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ GROUND = -1
 
 @dataclass(frozen=True)
 class Limb:
-    """How a body hangs on an earlier one, or on the ground; `forward` where the joint's first body
-    is that one.
+    """A joint that attaches a body to an earlier one, or to the ground; `forward` if the earlier
+    one is the joint's first body.
     """
 
     kind: str
@@ -53,12 +53,12 @@ class Limb:
 
 @dataclass(frozen=True)
 class Tree:
-    """What a tree is made of."""
+    """Contents of a tree."""
 
     dimension: int
     limbs: tuple[Limb, ...]
     forces: tuple[tuple[str, int, int], ...]
-    """Kind, and the two bodies between which it acts."""
+    """Kind, and the two bodies between which the force acts."""
     seed: int
 
 
@@ -78,7 +78,9 @@ def trees(draw: st.DrawFn, largest: int = 12) -> Tree:
 
 
 def mechanism(tree: Tree) -> vm.Mechanism:
-    """Parameters are a mass, a stiffness, the place of a joint and a component of an axis."""
+    """Build the mechanism; parameters are a mass, a stiffness, the position of a joint and a
+    component of an axis.
+    """
     rng, n = np.random.default_rng(tree.seed), tree.dimension
     m = vm.Mechanism("tree", gravity=tuple(3 * rng.standard_normal(n)))
     p = {
@@ -124,7 +126,7 @@ def mechanism(tree: Tree) -> vm.Mechanism:
 
 
 def inertia(rng: np.random.Generator, n: int) -> Any:
-    """Of a few points of mass."""
+    """Inertia of a few point masses."""
     if n == 2:
         return rng.uniform(0.05, 0.3)
     x = rng.uniform(-0.5, 0.5, (5, 3))
@@ -165,8 +167,8 @@ def push(
     rng: np.random.Generator,
     k: vm.Parameter,
 ) -> None:
-    """A force on the first of two bodies, and mostly on the second as well; the first is not the
-    ground.
+    """Add a force on the first of two bodies, and usually on the second one as well; the first body
+    is not the ground.
     """
     points = f"{first}.end", f"{second}.end"
     limb = limbs[int(first[1:])]
@@ -213,7 +215,7 @@ def push(
 
 
 def euler_rows(e: Equations) -> list[list[int]]:
-    """Of the Euler parameters of each body that has them."""
+    """Rows of the Euler parameters of each body that has them."""
     assert isinstance(e.inertia, Recursion)
     return [
         [e.inertia.columns[body][k] for k in hinge.euler]
@@ -223,7 +225,7 @@ def euler_rows(e: Equations) -> list[list[int]]:
 
 
 def random_state(e: Equations, seed: int) -> tuple[Array, Array]:
-    """q and q̇ of a tree, anywhere."""
+    """Arbitrary q and q̇ of a tree."""
     rng = np.random.default_rng(seed + 1)
     q, v = rng.uniform(-2, 2, e.q.numel()), rng.standard_normal(e.q.numel())
     for rows in euler_rows(e):
@@ -233,8 +235,8 @@ def random_state(e: Equations, seed: int) -> tuple[Array, Array]:
 
 
 def tangents(e: Equations, q: Array) -> Array:
-    """Directions in which coordinates may change, as columns: those of Euler parameters at right
-    angles to these.
+    """Admissible directions of the coordinates, as columns: Euler parameters change perpendicularly
+    to themselves.
     """
     T, stretches = np.eye(q.size), []
     for rows in euler_rows(e):

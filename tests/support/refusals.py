@@ -1,5 +1,5 @@
-"""Bad input gets an error at the call that names the thing, the value and the remedy; the call
-changes nothing. What checks that.
+"""Checks that invalid input raises an error at the call, naming the element, the value and the
+remedy, and that the call changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OTHER_MECHANISM = (
 
 
 def pendulum(name: str = "pendulum") -> vm.Mechanism:
-    """A planar rod on a hinge; all but its start is given."""
+    """A planar rod on a hinge, complete apart from initial conditions."""
     m = vm.Mechanism(name, gravity=(0, -9.81))
     L = m.parameter("L", 1.0, unit="m", bounds=(0.2, 5.0))
     M = m.parameter("M", 2.0, unit="kg")
@@ -34,14 +34,14 @@ def pendulum(name: str = "pendulum") -> vm.Mechanism:
 
 
 def swinging() -> vm.Mechanism:
-    """The same with its start."""
+    """A planar rod on a hinge, with initial conditions."""
     m = pendulum()
     m.start(angle={"rod": -1.0})
     return m
 
 
 def arm() -> vm.Mechanism:
-    """A spatial body on a hinge; all but its start is given."""
+    """A spatial body on a hinge, complete apart from initial conditions."""
     m = vm.Mechanism("arm", gravity=(0, 0, -9.81))
     m.ground_point("O", (0, 0, 0))
     m.ground_point("Q", (3, 0, 0))
@@ -56,7 +56,7 @@ HINGE = OTHER.joints["O"]
 
 
 def contents(m: vm.Mechanism) -> tuple[object, ...]:
-    """All that a call could have changed."""
+    """Everything that a call could have changed."""
     points = {b.name: list(b.points) for b in m.bodies.values()}
     parameters = {p.name: (p.value, p.bounds, p.unit) for p in m.parameters.values()}
     elements = [list(things) for things in (m.joints, m.forces, m.drivers)]

@@ -1,5 +1,5 @@
-"""A planar slider-crank under gravity by hand: one equation for the crank angle, and the reaction
-by a balance of moments.
+"""Independent reference of a planar slider-crank under gravity: one equation for the crank angle,
+and the reaction by a balance of moments.
 
 Crank (m₁, L₁) and rod (m₂, L₂) are uniform bars, the slider (m₃) is guided along x through the
 crank's pivot. With the crank at θ and the rod at −β from x:  L₂ sin β = L₁ sin θ,  x = L₁ cos θ +
@@ -22,7 +22,7 @@ L1, L2, M2, M3, G, START = 1.414, 2.0, 2.0, 1.0, 9.81, 0.7854
 
 
 def _kinematics(θ: np.ndarray) -> tuple[np.ndarray, ...]:
-    """cos β; β, x and r_G differentiated once and twice for θ."""
+    """cos β, and the first and second derivatives of β, x and r_G with respect to θ."""
     sβ = L1 * np.sin(θ) / L2
     cβ = np.sqrt(1 - sβ**2)
     β1 = L1 * np.cos(θ) / (L2 * cβ)

@@ -1,5 +1,5 @@
-"""Andrews' squeezer by hand, in complex numbers: its motion and, by complex steps, derivatives for
-five parameters at once.
+"""Independent reference of Andrews' squeezer in complex numbers: its motion and derivatives with
+respect to five parameters at once by complex steps.
 
 Nothing here comes from the package under test. The angles are sums of the seven of the test set
 (Hairer and Wanner, Solving Ordinary Differential Equations II, VII.7), namely those of the bodies
@@ -14,7 +14,7 @@ in E, the equations of motion have index 1:
     M φ̈ = f + Gᵀ λ,     G φ̈ = −Ġ φ̇,
 
 and λ are the forces on FE in E. A value f(ρ + ih) has the imaginary part h f'(ρ), without
-cancellation; nothing below is conjugated, compared or made absolute.
+cancellation; to keep this valid, nothing below uses conjugates, comparisons or absolute values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scipy.integrate import DOP853
 Array = np.ndarray
 NOMINAL = {"k": 4530.0, "l0": 0.07785, "torque": 0.033, "rr": 0.007, "m_AG": 0.0705}
 START = -0.06171389001427645
-"""β(0), whatever the parameters."""
+"""β(0), for all parameter values."""
 NEAR = (START, START, 0.45528, 0.22267 + 0.48736, 0.48736, -0.22267 + 1.23055, 1.23055)
 OF, FE, BDE, EG, AG, HE, AH = range(7)
 INERTIAS = (2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5)
@@ -37,8 +37,8 @@ END, OTHERS, F, D = 7, slice(8, 11), 11, 12
 O, A, B, C = (0.0, 0.0), (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)
 STEP = 1e-40
 MASS_UNIT = 1e-4
-"""kg, in which masses and λ are solved for: their numbers are then as large as those of G, which
-saves digits.
+"""Unit of mass (kg) in which masses and λ are solved for: the numbers are then as large as those of
+G, which saves digits.
 """
 OBJECTIVES = ("x of F", "y of F", "kinetic energy", "impulse in O", "force in B")
 """Final, final, integral, integral of the x component of the force on OF, final x component of the
@@ -47,7 +47,9 @@ force on BDE.
 
 
 class Squeezer:
-    """The mechanism for some sets of parameter values, one a column: arrays are (…, column)."""
+    """The mechanism for several sets of parameter values, one in each column: arrays are (…,
+    column).
+    """
 
     def __init__(self, k: Array, l0: Array, torque: Array, rr: Array, m_AG: Array):
         self.k, self.l0, self.torque = k, l0, torque
@@ -85,11 +87,11 @@ class Squeezer:
         return np.stack([c * x - s * y, s * x + c * y])
 
     def positions(self, φ: Array) -> Array:
-        """Of all points, (2, point, column)."""
+        """Positions of all points, (2, point, column)."""
         return np.asarray(self.places + self.turned(φ).sum(axis=2))
 
     def closed(self) -> Array:
-        """Angles at the start: β is given, Newton's method finds the others."""
+        """Initial angles: β is given, Newton's method solves for the others."""
         φ = np.array(NEAR)[:, None] + 0j * self.k
         for _ in range(8):
             G = _gaps(_crossed(self.turned(φ)))[:, 1:].transpose(2, 0, 1)
@@ -97,7 +99,7 @@ class Squeezer:
         return φ
 
     def gaps(self, φ: Array) -> Array:
-        """How far the chains are apart in E, (6, column)."""
+        """Gaps between the chains in E, (6, column)."""
         return _gaps(self.positions(φ))
 
     def motion(self, φ: Array, ω: Array) -> tuple[Array, Array, Array, Array]:
@@ -127,7 +129,7 @@ class Squeezer:
         return α, λ, self.masses * ((centres * α).sum(axis=2) + drift), spring
 
     def rates(self, y: Array) -> Array:
-        """Of angles, their rates and both integrals, (16, column)."""
+        """Rates of the angles, of their rates and of both integrals, (16, column)."""
         φ, ω = y[:7], y[7:14]
         α, λ, push, _ = self.motion(φ, ω)
         v = (_crossed(self.turned(φ)[:, :7]) * ω).sum(axis=2)
@@ -139,8 +141,8 @@ class Squeezer:
         return np.concatenate([ω, α, [energy, in_O]])
 
     def run(self, duration: float, steps: int) -> Iterator[Array]:
-        """(φ, φ̇, integrals) before and after each of so many equal steps of the eighth-order
-        scheme by Dormand and Prince.
+        """Yield (φ, φ̇, integrals) before the first and after each of the equal steps of the
+        eighth-order scheme by Dormand and Prince.
         """
         y = np.concatenate([self.closed(), np.zeros((9, self.k.size), complex)])
         h = duration / steps
@@ -161,17 +163,17 @@ class Squeezer:
 
 
 def _crossed(arms: Array) -> Array:
-    """Rates of vectors that turn with 1 rad/s."""
+    """Rates of vectors that rotate with 1 rad/s."""
     return np.stack([-arms[1], arms[0]])
 
 
 def _gaps(of_points: Array) -> Array:
-    """E of FE against E of the other chains: x three times, then y."""
+    """E of FE minus E of the other chains: x three times, then y."""
     return np.concatenate(of_points[:, END, None] - of_points[:, OTHERS])
 
 
 def perturbed() -> Squeezer:
-    """One column a parameter, with an imaginary part of it."""
+    """One column for each parameter, perturbed along the imaginary axis."""
     columns = {name: np.full(len(NOMINAL), value, complex) for name, value in NOMINAL.items()}
     for k, name in enumerate(NOMINAL):
         columns[name][k] += 1j * STEP * NOMINAL[name]
@@ -179,5 +181,5 @@ def perturbed() -> Squeezer:
 
 
 def derivatives(values: Array) -> Array:
-    """∂/∂ρ of values with one column a parameter."""
+    """∂/∂ρ of values with one column for each parameter."""
     return np.asarray(values.imag / (STEP * np.array(list(NOMINAL.values()))))

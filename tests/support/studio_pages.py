@@ -48,11 +48,13 @@ studies:
     travel: {final: displacement("guide"), unit: m}
 """
 PATIENCE = 60.0
-"""s; on a machine with ten times as much to do as it has processors, a browser takes more than 20."""
+"""Timeout (s): on a machine loaded with ten times as many processes as cores, a browser takes more
+than 20.
+"""
 
 
 def served(text: str, path: Path | None = None, port: int = 0) -> OpenStudio:
-    """A studio of a text, which is written to the path as the file that was opened."""
+    """Serve a studio of a text, which is written to the path as the opened file."""
     if path is not None:
         path.write_text(text, encoding="utf-8")
     studio = prepared(vm.Mechanism, text, path, port)
@@ -107,7 +109,7 @@ class Page:
         self.send_raw(json.dumps({"kind": kind, **content}))
 
     def next(self, *kinds: str, after_first: bool = False) -> dict[str, Any]:
-        """The next message of some kinds; all others are left out."""
+        """Return the next message of the given kinds; skip all others."""
         assert self._socket is not None
         try:
             if after_first:
@@ -119,18 +121,18 @@ class Page:
         return message
 
     def ask(self, kind: str, **content: object) -> dict[str, Any]:
-        """The state after a request that changes it."""
+        """Return the state after a request that changes it."""
         self._drain()
         self.send(kind, **content)
         return self.next("state")
 
     def session_state(self) -> dict[str, Any]:
-        """The state now, as a page that comes now is told."""
+        """Current state, as a newly connected page receives it."""
         with Page(f"{self._parts.scheme}://{self._parts.netloc}/?{self._parts.query}") as other:
             return other.next("state")
 
     def _drain(self) -> None:
-        """Leave out what has come already."""
+        """Skip messages that have already arrived."""
         assert self._socket is not None
         try:
             while True:
@@ -140,7 +142,7 @@ class Page:
 
 
 def unpacked(message: str | bytes) -> dict[str, Any]:
-    """Plain data with arrays; the layout is that of studio/messages.py, read on its own."""
+    """Plain data with arrays; decodes the layout of studio/messages.py independently."""
     assert isinstance(message, bytes)
     (length,) = struct.unpack_from("<I", message)
     header: dict[str, Any] = json.loads(message[4 : 4 + length])
@@ -160,8 +162,8 @@ def unpacked(message: str | bytes) -> dict[str, Any]:
 
 
 def wait_until(page: Any, expression: str) -> None:
-    """Wait for something on a page in a browser, whose policy forbids what playwright's own
-    `wait_for_function` does.
+    """Wait until an expression is true on a page in a browser whose policy forbids playwright's own
+    `wait_for_function`.
     """
     end = time.monotonic() + PATIENCE
     while not page.evaluate(expression):

@@ -1,5 +1,5 @@
-"""A mass on a guide under a constant force, whose place is linear in its parameters: for tests of
-identification against closed forms of linear regression.
+"""A mass on a guide under a constant force, whose position is linear in its parameters: for tests
+of identification against closed forms of linear regression.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def place(s: vm.State) -> Any:
 
 
 def measured(sigma: float, seed: int, *, known: bool = True, count: int = 20) -> vm.Measurement:
-    """Its place with noise."""
+    """Measured positions with noise."""
     noise = sigma * np.random.default_rng(seed).standard_normal(TIMES.size)
     x = BASIS @ list(TRUE.values()) + noise
     return vm.measurement(

@@ -1,20 +1,20 @@
-"""The benchmark `tree` by hand, in 18 coordinates: its motion and, by complex steps, derivatives
-for four parameters at once.
+"""Independent reference of the benchmark `tree` in 18 coordinates: its motion and derivatives with
+respect to four parameters at once by complex steps.
 
 Nothing here comes from the package under test. Every joint is a succession of single motions, each
-a turn about an axis or a slide along one, fixed to what it moves on; a body is rigidly attached to
+a turn about an axis or a slide along one, fixed to its carrier; a body is rigidly attached to
 the last of them. With the parent's ω, v and a known, a motion q at the distance d from its origin
 adds, with its axis e,
 
     turn:   ω += e q̇,   α += e q̈ + ω × e q̇;          slide:   v += e q̇,   a += e q̈ + 2 ω × e q̇;
 
-and d brings ω × d and α × d + ω × (ω × d). What multiplies q̇ (partial velocities J and W) and what
-is left of accelerations at q̈ = 0 give
+and d adds ω × d and α × d + ω × (ω × d). The factors of q̇ (partial velocities J and W) and the
+accelerations at q̈ = 0 give
 
     Σ (Jᵀ m J + Wᵀ I W) q̈ = Σ Jᵀ (F − m a) + Wᵀ (τ − I α − ω × I ω)     (Kane's equations).
 
-A value f(ρ + ih) has the imaginary part h f'(ρ), without cancellation; nothing below is conjugated,
-compared or made absolute.
+A value f(ρ + ih) has the imaginary part h f'(ρ), without cancellation; to keep this
+valid, nothing below uses conjugates, comparisons or absolute values.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ NEXT, AFTER = [1, 2, 0], [2, 0, 1]
 
 @dataclass
 class Frame:
-    """Orientation, origin and motion of what a chain of motions carries; arrays are (column, …)."""
+    """Orientation, origin and motion of the frame at the end of a chain of motions; arrays are
+    (column, …).
+    """
 
     R: Array
     x: Array
@@ -49,7 +51,7 @@ class Frame:
     J: Array
 
     def moved(self, d: Array) -> Frame:
-        """The same at a distance d from its origin."""
+        """Frame at a distance d from its origin."""
         arm = crossed(d)
         turning = cross(self.ω, d)
         a = self.a + cross(self.α, d) + cross(self.ω, turning)
@@ -58,11 +60,11 @@ class Frame:
         )
 
     def at(self, local: Any) -> Frame:
-        """The same in a point given in its own components."""
+        """Frame at a point given by its local components."""
         return self.moved(times(self.R, local))
 
     def turned(self, k: int, axis: Array, q: Array, u: Array) -> Frame:
-        """After a turn by the k-th coordinate q, with the rate u."""
+        """Frame after a rotation by the k-th coordinate q, with the rate u."""
         e, K = self.R @ axis, crossed(axis)
         R = self.R @ (
             np.eye(3) + np.sin(q)[:, None, None] * K + (1 - np.cos(q))[:, None, None] * (K @ K)
@@ -75,7 +77,7 @@ class Frame:
         )
 
     def slid(self, k: int, axis: Array, q: Array, u: Array) -> Frame:
-        """After a slide by the k-th coordinate q, with the rate u."""
+        """Frame after a displacement by the k-th coordinate q, with the rate u."""
         e = self.R @ axis
         there = self.moved(e * q[:, None])
         rate = e * u[:, None]
@@ -93,7 +95,7 @@ class Frame:
         )
 
     def attached(self, rotation: Array, local: Any = (0.0, 0.0, 0.0)) -> Frame:
-        """A body with this orientation in it, whose point `local` is at its origin."""
+        """Frame of a body with this orientation, whose point `local` is at its origin."""
         body = Frame(self.R @ rotation, self.x, self.ω, self.v, self.α, self.a, self.W, self.J)
         return body.at([-c for c in local])
 
@@ -119,7 +121,7 @@ def dot(a: Array, b: Array) -> Array:
     return np.asarray((a * b).sum(axis=-1))
 
 
-# what the benchmark says
+# data of the benchmark
 
 MAST_AXIS, NORMAL = unit([0.2, -0.1, 1.0]), unit([0.2, -0.3, 1.0])
 RAIL, SLEEVE_AXIS = unit([1.0, 0.3, 0.5]), unit([0.3, 1.0, 0.2])
@@ -168,8 +170,8 @@ SIZE = 18
 
 
 def start() -> tuple[Array, Array]:
-    """Coordinates and their rates at the start; the mast is at rest, so that what turns on it has
-    its own angular velocity.
+    """Initial coordinates and rates; the mast is at rest, so that bodies on it have their own
+    angular velocity.
     """
     q, u = np.zeros(SIZE), np.zeros(SIZE)
     q[[MAST_Φ, RAIL_S, SLEEVE_Φ, SLEEVE_S]] = 0.4, 0.3, 0.2, 0.1
@@ -181,7 +183,7 @@ def start() -> tuple[Array, Array]:
 
 
 class Tree:
-    """The mechanism for some sets of parameter values, one a column."""
+    """The mechanism for several sets of parameter values, one in each column."""
 
     def __init__(self, k_bob: Array, m_weight: Array, z_bell: Array, c_mast: Array):
         self.k_bob, self.z_bell, self.c_mast = k_bob, z_bell, c_mast
@@ -230,12 +232,12 @@ class Tree:
         return {**results, "plate": plate, "bob": bob, "ground": ground}
 
     def ends(self, bodies: dict[str, Frame]) -> dict[str, Frame]:
-        """Those of bell, weight and bob."""
+        """Frames of the ends of bell, weight and bob."""
         bell, weight = bodies["bell"].at((0.05, 0.0, -0.4)), bodies["weight"].at((0.05, 0.0, -0.15))
         return {"bell": bell, "weight": weight, "bob": bodies["bob"].at((0.05, -0.02, -0.28))}
 
     def rates(self, t: float, q: Array, u: Array) -> Array:
-        """Of coordinates, rates and ψ, (column, 37)."""
+        """Rates of coordinates, of rates and of ψ, (column, 37)."""
         b = self.bodies(q, u)
         ends = self.ends(b)
         M, h = (
@@ -283,7 +285,7 @@ class Tree:
         )
 
     def run(self, times: Sequence[float], tolerance: float) -> Array:
-        """(time, column, 37): coordinates, rates and ψ."""
+        """Coordinates, rates and ψ, (time, column, 37)."""
         q, u = start()
         begin = np.tile(np.concatenate([q, u, [0.0]]), self.columns).astype(complex)
 
@@ -305,7 +307,9 @@ class Tree:
 
 
 def reference(times: Sequence[float], tolerance: float = 1e-13) -> dict[str, Any]:
-    """Places of the ends at the given times, (time, 3) each, ψ and its gradient at the last one."""
+    """Positions of the ends at the given times, (time, 3) each, ψ and its gradient at the last
+    time.
+    """
     columns = {name: np.full(len(NOMINAL), value, complex) for name, value in NOMINAL.items()}
     for k, name in enumerate(NOMINAL):
         columns[name][k] += 1j * STEP

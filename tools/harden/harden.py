@@ -86,7 +86,10 @@ def work(ends: Connection) -> None:
         try:
             options, outcomes = check(recipe, compiled=compiled)
             ends.send(
-                (options, [(str(o.derivative_check), o.verdict, o.told, o.kind) for o in outcomes])
+                (
+                    options,
+                    [(str(o.derivative_check), o.verdict, o.message, o.kind) for o in outcomes],
+                )
             )
         except Exception as error:
             ends.send(
@@ -246,7 +249,7 @@ def again(text: str) -> None:
         return {o.kind[:25] for o in check(recipe)[1] if o.verdict == "fault"}
 
     for outcome in check(recipe)[1]:
-        print(outcome.derivative_check, outcome.verdict, outcome.told)
+        print(outcome.derivative_check, outcome.verdict, outcome.message)
     expected = faults(recipe)
     while (
         expected

@@ -19,7 +19,7 @@ from varimech.benchmarks.pendulum_tolerance import exact_moments, mechanism, obj
 
 def moments_of_simple_models() -> Iterator[Figure]:
     """Moments of a linear and a quadratic model with correlated parameters, against closed forms."""
-    from test_moments import ANY, LINEAR, SQUARE, TIME, linear_oscillator, linear_slopes
+    from test_moments import ANY, LINEAR, SQUARE, TIME, linear_derivatives, linear_oscillator
 
     m, r, σ = linear_oscillator(), 0.6, np.array([0.1, 0.2])
     C = np.outer(σ, σ) * [[1, r], [r, 1]]
@@ -27,7 +27,7 @@ def moments_of_simple_models() -> Iterator[Figure]:
         moments = m.moments(
             LINEAR, correlation={("F", "x0"): r}, duration=TIME, order=order, tolerance=1e-11
         )
-        g = linear_slopes(moments.time)
+        g = linear_derivatives(moments.time)
         v = np.einsum("ti,ij,tj->t", g, C, g)
         off = float(np.abs(moments.variance.values[:, 0] / v - 1).max())
         yield Figure(

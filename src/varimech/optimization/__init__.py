@@ -1,3 +1,3 @@
-"""Optimal design: problem statement, solvers and results. Uses mechanisms
-through their analyses only.
+"""Optimal design: problem statement, solvers and results. Uses mechanisms through their analyses
+only.
 """

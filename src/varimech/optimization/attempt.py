@@ -1,5 +1,5 @@
-"""The search from one initial design: the design that a solver returns, judged
-independently of it.
+"""A search from one initial design: the design that a solver returns, judged independently of the
+solver.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .settings import Settings
 from .solvers import solve
 
 FEASIBLE = 1e-6
-"""Violation of scaled constraints that counts as feasible; a round value, above the solvers'
-tolerance of 1e-8.
+"""Violation of scaled constraints up to which a design counts as feasible; a round value, above the
+solvers' tolerance of 1e-8.
 """
 SHRUNK = 0.1
 """Ratio of the gradient at the optimum to that at the initial design below which the search is
@@ -27,7 +27,7 @@ repeated with new scales.
 """
 SETTLED = 1e-6
 """Scaled optimality residual that counts as converged even if a solver's tolerance is smaller: the
-roughness of runs limits it.
+noise of runs limits it.
 """
 Show = Callable[[int, float], None]
 """Called with iteration and objective."""
@@ -44,7 +44,7 @@ class Stationary:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """The search from one initial design."""
+    """A search from one initial design."""
 
     start: np.ndarray
     x: np.ndarray
@@ -61,17 +61,17 @@ class Attempt:
     iterations: int
     exhausted: bool
     trace: np.ndarray
-    """(iteration; objective, infeasibility, parameters)."""
+    """History, (iteration; objective, infeasibility, parameters)."""
     stopped: bool = False
-    """Whether Ctrl-C ended it."""
+    """Whether Ctrl-C ended the search."""
     curvature: Curvature | None = None
-    """Second-order check; None before it, or if the search has not converged."""
+    """Second-order check; None before the check, or if the search has not converged."""
     left: tuple[Stationary, ...] = ()
     """Saddle points and maxima that the search reached and left."""
 
     @property
     def feasible(self) -> bool:
-        """Whether all constraints are met."""
+        """Whether all constraints are satisfied."""
         return self.violation <= FEASIBLE
 
 
@@ -84,12 +84,14 @@ class Broken(KeyboardInterrupt):
 
 
 def stopped(attempt: Attempt) -> Attempt:
-    """The same attempt, marked as interrupted."""
+    """Return the attempt, marked as interrupted."""
     return replace(attempt, converged=False, message="stopped", stopped=True)
 
 
 def best_of(attempts: list[Attempt]) -> Attempt:
-    """The feasible attempt with the smallest objective, or the one with the smallest violation."""
+    """Return the feasible attempt with the smallest objective or, if there is none, that with the
+    smallest violation.
+    """
     return min(attempts, key=lambda a: (0.0 if a.feasible else a.violation, a.objective))
 
 
@@ -121,7 +123,7 @@ def attempt(problem: DesignProblem, settings: Settings, start: np.ndarray, show:
     except (RuntimeError, ValueError) as error:  # raised by solvers
         raise VarimechError(f"solver {settings.solver!r} failed: {error}") from error
     z = ended.z
-    if not scaled.works(z):  # it ended within a line search
+    if not scaled.works(z):  # the solver ended within a line search
         z = np.concatenate([(trace[-1][2:] - start) / scaled.sizes, z[start.size :]])
     result = judged(scaled, z, ended.message, ended.iterations, trace)
     converged = result.feasible and result.optimality.residual <= max(
@@ -159,7 +161,7 @@ def sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Atte
         return best  # the gradient is zero, or still large
     try:
         again = attempt(problem, replace(settings, warm=True), best.x, silently)
-    except Broken:  # the attempt that it began with is nearly optimal already
+    except Broken:  # the initial attempt is nearly optimal already
         raise KeyboardInterrupt from None
     if not again.feasible or again.objective > best.objective:
         return best
@@ -170,7 +172,7 @@ def sharpened(problem: DesignProblem, settings: Settings, best: Attempt) -> Atte
 
 
 def silently(iteration: int, objective: float) -> None:
-    """Show nothing, for searches that continue another one."""
+    """Show nothing; for searches that continue another one."""
 
 
 def judged(
@@ -200,8 +202,8 @@ def judged(
 
 
 def _best_so_far(scaled: Scaled, trace: list[np.ndarray], shortfalls: list[float]) -> Attempt:
-    """The best design of an interrupted search: feasible with the smallest objective, or the
-    nearest to feasible.
+    """Best design of an interrupted search: the feasible one with the smallest objective or, if
+    there is none, the nearest to feasible.
     """
     best = min(
         range(len(trace)),

@@ -21,17 +21,17 @@ from .design_problem import DesignProblem
 from .quantities import Path
 
 NOTHING = 1e-11
-"""Relative change over the whole range of a parameter that counts as rounding."""
+"""Relative change over the whole range of a parameter below which it counts as rounding."""
 ASIDE = 0.01
-"""Perturbation, as a share of a parameter's size, that distinguishes a stationary initial design
-from a parameter without influence; a round value.
+"""Perturbation, relative to a parameter's size, that distinguishes a stationary initial design from
+a parameter without influence; a round value.
 """
 
 
 def check_derivatives(
     equations: Equations, scalars: Mapping[str, Objective], paths: Mapping[str, Path]
 ) -> set[str]:
-    """Reject quantities that depend on the motion or on parameters through jumps only.
+    """Refuse quantities that depend on the motion or on parameters through jumps only.
 
     Returns:
         Names of quantities that have jumps besides smooth dependence.
@@ -45,7 +45,7 @@ def check_derivatives(
 
 def check_influence(analysis: str, problem: DesignProblem, with_jumps: set[str]) -> None:
     """Check that every parameter has an influence, and that every quantity depends on a parameter,
-    at the initial design or beside it.
+    at the initial design or next to it.
 
     Raises:
         ModelError: with the name of the parameter or quantity.
@@ -82,8 +82,8 @@ def check_influence(analysis: str, problem: DesignProblem, with_jumps: set[str])
 
 
 def _moves(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """(quantity, parameter): whether it changes by more than rounding; true for all if the run
-    fails.
+    """Whether each quantity changes by more than rounding with each parameter, (quantity,
+    parameter); true for all if the run fails.
     """
     outcome, sizes = problem.outcome(x), problem.space.sizes
     if outcome is None:

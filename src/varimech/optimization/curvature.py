@@ -1,10 +1,10 @@
 """Second-order conditions of a local minimum:  dᵀ H d ≥ 0  for all critical directions d,  H = ∇²ψ̂
 + Σ λ ∇²ĉ  (scaled variables z).
 
-Critical directions are tangent to the bounds and constraints with a multiplier, and do not leave
-those that are active without one (Nocedal and Wright, Numerical Optimization, theorem 12.5). With
-the latter they form a cone. The least value of dᵀ H d on its unit vectors is that of an eigenvector
-of H on one of its faces, so all faces are examined.
+Critical directions are tangent to the bounds and constraints with a nonzero multiplier, and do not
+leave the feasible side of active ones with a zero multiplier (Nocedal and Wright, Numerical
+Optimization, theorem 12.5). With the latter they form a cone. The least value of dᵀ H d on its unit
+vectors is an eigenvalue of H on one of its faces, so all faces are examined.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .optimality import ACTIVE, Optimality
 from .scaled import Scaled
 
 STEP = 1e-3
-"""First step of gradient differences, in scaled variables: truncation h² and roughness of runs
-(1e-10) over h are then both about 1e-7.
+"""First step of finite differences of gradients, in scaled variables: truncation h² and noise of
+runs (1e-10) divided by h are then both about 1e-7.
 """
 SHRINK, LEAST_STEP = 0.1, 1e-7
-"""Factor by which steps shrink if two differences disagree, and the step at which the roughness of
-runs would dominate.
+"""Factor by which steps are reduced if two differences disagree, and the smallest step, at which
+the noise of runs would dominate.
 """
 DISAGREE = 0.05
 """Difference between the two quotients of a variable, relative to the largest second derivative,
-above which the step is too long.
+above which the step is too large.
 """
 ZERO, ZERO_EXACT = 1e-5, 1e-7
-"""Relative eigenvalues that count as zero: for gradient differences, whose fourth-order terms leave
-some h² = 1e-6; and for exact second derivatives, with the errors of runs (1e-10) amplified by two
-differentiations.
+"""Relative eigenvalues that count as zero: for finite differences of gradients, whose fourth-order
+terms leave some h² = 1e-6; and for exact second derivatives, with the errors of runs (1e-10)
+amplified by two differentiations.
 """
 CERTAIN = 10.0
 """Ratio of a second derivative to the difference of its two quotients, and to the noise of
@@ -46,9 +46,11 @@ STRONG = 1e-6
 (`attempt.SETTLED`).
 """
 MOST_VARIABLES = 50
-"""Most variables for gradient differences: two runs for each."""
+"""Maximum number of variables for finite differences of gradients, which take two runs for each."""
 MOST_WEAK = 6
-"""Most active bounds without a multiplier for which all faces of the cone, 2⁶, are examined."""
+"""Maximum number of active bounds with zero multiplier for which all faces of the cone, 2⁶, are
+examined.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +58,14 @@ class Curvature:
     """Second-order check of a stationary design."""
 
     kind: str
-    """"minimum", "flat" (zero curvature in some direction), "saddle", "maximum", or "unchecked"."""
+    """Kind: "minimum", "flat" (zero curvature in some direction), "saddle", "maximum", or
+    "unchecked".
+    """
     free: int
-    """Dimension of the directions that strong multipliers leave free."""
+    """Dimension of the space of directions that strong multipliers leave free."""
     eigenvalues: np.ndarray
-    """Eigenvalues of H on these directions, ascending: objective units, variables scaled by their
-    range or initial size.
+    """Eigenvalues of H on these directions, in ascending order: objective units, variables scaled
+    by their range or initial size.
     """
     directions: tuple[tuple[np.ndarray, float], ...] = ()
     """Critical directions (scaled, unit length) in which the objective may decrease, with dᵀ H d;
@@ -100,7 +104,7 @@ class Curvature:
 
 
 def unchecked(reason: Text) -> Curvature:
-    """A missing check, with its reason."""
+    """Result without a check, with its reason."""
     return Curvature("unchecked", 0, np.zeros(0), reason=reason)
 
 
@@ -110,7 +114,7 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
     Args:
         scaled: the scaled problem.
         z: the stationary point.
-        first: its multipliers.
+        first: multipliers of the stationary point.
         exact: whether to use exact second derivatives instead of gradient differences.
     """
     n, λ = scaled.start.size, first.scaled
@@ -168,7 +172,7 @@ def curvature(scaled: Scaled, z: np.ndarray, first: Optimality, *, exact: bool) 
 
 def _judged(H: np.ndarray, weak: np.ndarray, zero: float) -> tuple[str, list[np.ndarray]]:
     """Kind of a stationary point with this reduced Hessian, and the directions of the cone {d: weak
-    d ≤ 0} in which it may decrease.
+    d ≤ 0} in which the objective may decrease.
     """
     symmetric = (H + H.T) / 2
     eigenvalues = np.linalg.eigvalsh(symmetric)
@@ -185,7 +189,7 @@ def _judged(H: np.ndarray, weak: np.ndarray, zero: float) -> tuple[str, list[np.
 
 
 def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """H, and which entries of its diagonal are certain."""
+    """H from exact second derivatives, and which entries of its diagonal are certain."""
     H = scaled.hessian(z, 1.0, λ)
     return H, np.abs(np.diag(H)) > ZERO_EXACT * np.abs(H).max(initial=0.0)
 
@@ -193,8 +197,8 @@ def _exact(scaled: Scaled, z: np.ndarray, λ: np.ndarray) -> tuple[np.ndarray, n
 def _probed(
     scaled: Scaled, z: np.ndarray, λ: np.ndarray, free: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """H by differences of the gradient of the Lagrangian (two runs for each variable, with steps at
-    which both agree), and which entries of its diagonal are certain.
+    """H by finite differences of the gradient of the Lagrangian (two runs for each variable, with
+    steps for which both agree), and which entries of its diagonal are certain.
     """
     step, base = STEP, _lagrangian_gradient(scaled, z, λ)
     while step >= LEAST_STEP:
@@ -202,7 +206,7 @@ def _probed(
         columns = [_column(scaled, z, λ, base, int(j), step) for j in free]
         for j, column in zip(free, columns, strict=True):
             H[j], apart[j] = column if column is not None else (np.nan, np.nan)
-        # false if a run failed: NaN
+        # the comparison is false if a run failed (NaN)
         if apart.max(initial=0.0) <= DISAGREE * np.abs(H).max(initial=0.0):
             noise = CERTAIN * np.maximum(np.diag(apart), scaled.problem.evaluator.roughness / step)
             return H, np.abs(np.diag(H)) > noise
@@ -255,8 +259,8 @@ def _null(normals: np.ndarray, size: int) -> np.ndarray:
 
 
 def _falling(H: np.ndarray, weak: np.ndarray, doubt: float) -> Iterator[tuple[np.ndarray, float]]:
-    """Directions of the cone {d: weak d ≤ 0} with curvature below `doubt`: eigenvectors of H on all
-    of its faces.
+    """Yield directions of the cone {d: weak d ≤ 0} with curvature below `doubt`: eigenvectors of H
+    on all of its faces.
     """
     for count in range(len(weak) + 1):
         for face in combinations(range(len(weak)), count):

@@ -1,4 +1,4 @@
-"""Problem statement from user input, and its optimisation."""
+"""Statement of a design problem from user input, and its optimisation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .space import Bounds, Over, space_of
 
 
 class DesignOptions(TypedDict, total=False):
-    """Arguments of `Problem.design_problem` beside the objective."""
+    """Arguments of `Problem.design_problem` besides the objective."""
 
     constraints: Constraints
     bounds: Bounds | None
@@ -31,7 +31,9 @@ class DesignOptions(TypedDict, total=False):
 
 
 class SearchOptions(DesignOptions, total=False):
-    """The same with options of the search: arguments of `Problem.optimize`."""
+    """Arguments of `Problem.optimize`: those of `Problem.design_problem` and options of the
+    search.
+    """
 
     starts: int
     solver: str
@@ -68,7 +70,7 @@ def design_problem(
 def of_mechanism(
     scalars: Mapping[str, Target], paths: Mapping[str, Path | DesignQuantity]
 ) -> tuple[dict[str, Goal], dict[str, Path]]:
-    """Those quantities that one run at the nominal values yields."""
+    """Select the quantities that one run at the nominal values yields."""
     return (
         {name: q for name, q in scalars.items() if isinstance(q, Goal)},
         {name: q for name, q in paths.items() if isinstance(q, Path)},
@@ -76,7 +78,7 @@ def of_mechanism(
 
 
 def check_gradients_of_paths(analysis: str, paths: Mapping[str, Path], method: str) -> None:
-    """Refuse gradients by an adjoint where they are needed during the run.
+    """Refuse the adjoint method for gradients that are needed during the run.
 
     Raises:
         ModelError: with the name of a path.
@@ -117,7 +119,7 @@ class Searching(TypedDict, total=False):
 
 
 def split_options(options: SearchOptions) -> tuple[DesignOptions, Searching]:
-    """Options of the problem, and of the search."""
+    """Split options into those of the problem and those of the search."""
     design: Any = {n: v for n, v in options.items() if n in DesignOptions.__annotations__}
     searching: Any = {n: v for n, v in options.items() if n not in design}
     return design, searching
@@ -138,7 +140,7 @@ def solved(
     tolerance_optimality: float = 1e-9,
     seed: int = 0,
 ) -> O:
-    """State a problem and solve it; `kind` makes the result of the arguments of `Optimum`."""
+    """State a problem and solve it; `kind` builds the result from the arguments of `Optimum`."""
     check_settings(max_iterations, tolerance_optimality)
     began = time.perf_counter()
     problem = stated()
@@ -182,7 +184,7 @@ def solved(
 def settings_for(
     problem: DesignProblem, solver: str, hessian: str, max_iterations: int, tolerance: float
 ) -> Settings:
-    """Checked settings of a solver for a problem."""
+    """Return the checked settings of a solver for a problem."""
     if hessian not in HESSIANS:
         raise unknown_name("kind of hessian", hessian, HESSIANS)
     bounded = any(abs(b) != float("inf") for pair in problem.bounds for b in pair)

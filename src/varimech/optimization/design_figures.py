@@ -1,4 +1,4 @@
-"""Figures of an optimum: before and after, and the search."""
+"""Figures of an optimum: the motion before and after, and the search."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "#999999", COLOURS[0]
 LIMIT = COLOURS[1]
 SMALL_CHANGE = 0.1
-"""Parameter changes below this share of their mutual distance are drawn relative to the initial
-values; a round value.
+"""Parameter changes below this fraction of the distance between the parameters are drawn relative
+to the initial values; a round value.
 """
 MOST_PATHS = 4
-"""Most path constraints that are drawn."""
+"""Maximum number of path constraints that are drawn."""
 
 
 def draw_optimum(optimum: Optimum, style: str | None) -> Figure:
-    """Left the objective and path constraints over time, right the search over its iterations."""
+    """Draw the objective and path constraints over time on the left, the search over its iterations
+    on the right.
+    """
     shown = [(_over_time(optimum), "time (s)"), (_over_iterations(optimum), "iteration")]
     shown = [(panels, xlabel) for panels, xlabel in shown if panels]
     figure = new_figure(5.5 * len(shown), 1.0 + 2.4 * max(len(panels) for panels, _ in shown))
@@ -54,7 +56,7 @@ def draw_optimum(optimum: Optimum, style: str | None) -> Figure:
 
 @dataclass(frozen=True)
 class Compared:
-    """A function of the state that is shown over time, before and after."""
+    """A function of the state that is drawn over time, before and after."""
 
     label: str
     function: Any
@@ -63,7 +65,7 @@ class Compared:
 
 
 def compared(optimum: Optimum) -> list[Compared]:
-    """Functions that are optimised or bounded over time: the objective first."""
+    """Functions that are optimised or bounded over time, the objective first."""
     p, goal = optimum.problem, optimum.problem.goal
     functions = []
     if isinstance(goal, Objective):

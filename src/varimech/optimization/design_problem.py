@@ -1,8 +1,8 @@
 """A design problem as functions of a vector:  min ψ(x)  with  lower ≤ c(x) ≤ upper  and
 bounds on x, in the user's units.
 
-A path is one constraint for each stored time. One run yields all quantities at one x; the last few
-runs are cached.
+A path is one constraint for each stored time. One run yields all quantities at one x; the most
+recent runs are cached.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .space import Space
 
 @dataclass(eq=False)
 class RunLog:
-    """Number of runs, and failures; of several threads."""
+    """Number of runs and their failures, counted across threads."""
 
     evaluations: int = 0
     failures: list[tuple[np.ndarray, VarimechError]] = field(default_factory=list)
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
     def count(self) -> None:
-        """One run more."""
+        """Count one run."""
         with self._counting:
             self.evaluations += 1
 
@@ -43,7 +43,7 @@ KEPT = 8
 
 @dataclass(frozen=True)
 class Rows:
-    """A constraint with its rows among those of all constraints."""
+    """A constraint, and its rows among the rows of all constraints."""
 
     name: str
     constraint: Constraint
@@ -79,7 +79,7 @@ def quantities_of(
 
 
 def _over_time(of: object) -> TypeGuard[DesignQuantity]:
-    """Whether it is a statistic, or the like, with a value at every stored time."""
+    """Whether a quantity is a statistic or similar quantity with a value at every stored time."""
     return isinstance(of, DesignQuantity) and of.over_time
 
 
@@ -121,10 +121,11 @@ class DesignProblem:
         self.row_count = count
 
     def with_evaluator(self, evaluator: Evaluator) -> DesignProblem:
-        """The same problem with other runs; the counts of evaluations and failures continue.
+        """Return the same problem with another evaluator; the counts of evaluations and failures
+        continue.
 
         Args:
-            evaluator: what runs the mechanism at a design.
+            evaluator: evaluator that runs the mechanism at a design.
 
         Returns:
             Another problem.
@@ -134,8 +135,8 @@ class DesignProblem:
         )
 
     def _separate(self, evaluator: Evaluator) -> DesignProblem:
-        """The same problem for a search in another thread, with a cache of its own and an evaluator
-        that has the same results; the counts of evaluations and failures continue.
+        """Return the same problem for a search in another thread, with its own cache and an
+        evaluator that yields the same results; the counts of evaluations and failures continue.
         """
         other = copy(self)
         other.evaluator, other._kept, other._hessians = evaluator, dict(self._kept), None
@@ -193,7 +194,7 @@ class DesignProblem:
         )
 
     def jac(self, x: np.ndarray) -> np.ndarray:
-        """Gradient of the objective; of a peak, that at the instant of the largest value.
+        """Gradient of the objective; for a peak, that at the instant of the largest value.
 
         Args:
             x: design, in the order of `names`.
@@ -210,7 +211,7 @@ class DesignProblem:
         return outcome.derivatives[self._scalar(self.name)].copy()
 
     def hess(self, x: np.ndarray) -> np.ndarray:
-        """Second derivatives of the objective; of a peak, those at the instant of the largest
+        """Second derivatives of the objective; for a peak, those at the instant of the largest
         value.
 
         Args:
@@ -318,7 +319,7 @@ class DesignProblem:
             x: design, in the order of `names`.
 
         Returns:
-            The violation, in the unit of the constraint; 0 if all are met.
+            The violation, in the unit of the constraint; 0 if all constraints are satisfied.
         """
         return float(self.violations(x).max(initial=0.0))
 
@@ -329,7 +330,7 @@ class DesignProblem:
             x: design, in the order of `names`.
 
         Returns:
-            (row), 0 where it is met.
+            Violations, (row); 0 for satisfied rows.
         """
         lower, upper = self.constraint_bounds
         values = self.constraints(x)

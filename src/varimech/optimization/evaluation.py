@@ -30,11 +30,13 @@ from ..solving.task import Task
 from .quantities import Goal, Path, Peak, of_runs, of_small_motions
 
 SMOOTH = 1e-10
-"""Default tolerance of runs: adaptive steps make results rough by about this much, which disturbs
+"""Default tolerance of runs: adaptive steps add noise of about this size to results, which disturbs
 line searches.
 """
 MANY = 1000
-"""Runs that searches from several designs take, roughly: so many decide whether compiling pays."""
+"""Approximate number of runs of searches from several designs, which decides whether compilation
+pays off.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +69,8 @@ class Evaluator(Protocol):
 
     @property
     def roughness(self) -> float:
-        """Relative differences of values below which two neighbouring designs cannot
-        be compared.
+        """Relative noise of values: neighbouring designs with smaller differences cannot be
+        compared.
         """
         ...
 
@@ -91,10 +93,12 @@ class Evaluator(Protocol):
 
 @runtime_checkable
 class RunsOfDesigns(Protocol):
-    """An evaluator that also shows the motion of a design."""
+    """An evaluator that also provides the motion of a design."""
 
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
-        """The motion, stored as requested, or `finer` times as often for adaptive steps."""
+        """Simulate the motion, stored as requested, or `finer` times as often for adaptive
+        steps.
+        """
         ...
 
     def gradient(self, x: np.ndarray) -> Gradient:
@@ -108,8 +112,8 @@ class RunsOfDesigns(Protocol):
 
 @dataclass
 class MechanismEvaluator:
-    """Runs of a mechanism as an `Evaluator`; `simulation` has the values of parameters that do not
-    change.
+    """Runs of a mechanism as an `Evaluator`; `simulation` holds the values of parameters that do
+    not change.
     """
 
     simulation: Simulation
@@ -129,8 +133,8 @@ class MechanismEvaluator:
 
     @property
     def roughness(self) -> float:
-        """Ten times the tolerance of runs, because several errors add up; for equal steps, that of
-        their iterations.
+        """Ten times the tolerance of runs, because several errors add up; for equal steps, the
+        tolerance is that of their iterations.
         """
         return 10 * (self.simulation.schedule.tolerance or SMOOTH)
 
@@ -140,7 +144,9 @@ class MechanismEvaluator:
         return self.simulation.solver(self.of_runs).equations
 
     def run(self, x: np.ndarray) -> Outcome:
-        """One run with sensitivities, and small motions; no run where nothing needs one."""
+        """Run once with sensitivities, and evaluate small motions; skip the run if no quantity
+        needs it.
+        """
         small = self._small_motions(x)
         if not self.of_runs and not self.paths:
             none = np.zeros((0, 2)), np.zeros((0, 2, len(self.names)))
@@ -163,11 +169,11 @@ class MechanismEvaluator:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether many designs run in vectors of samples (`run_all`)."""
+        """Whether many designs can be run in one batch (`run_all`)."""
         return self._sampled is not None
 
     def run_all(self, designs: Sequence[np.ndarray]) -> list[Outcome | VarimechError]:
-        """What `run` yields or raises at each design, with runs in vectors of samples."""
+        """Return what `run` would return or raise at each design, from batched runs."""
         assert self._sampled is not None
         solver, task, sampler = self._sampled
         refused, places, rows = dict[int, VarimechError](), list[int](), list[np.ndarray]()
@@ -175,7 +181,7 @@ class MechanismEvaluator:
             try:
                 rows.append(self._lean.at(self.at(x)).ρ)
                 places.append(k)
-            except VarimechError as error:  # of one design; the others go on
+            except VarimechError as error:  # concerns this design only; the others continue
                 refused[k] = error
         if not rows:
             return [refused[k] for k in range(len(designs))]
@@ -184,7 +190,7 @@ class MechanismEvaluator:
         order = [list(self.of_runs).index(name) for name in self.scalars]
         times, count = task.schedule.stored_times, task.schedule.stored_count
         none = np.zeros((0, count)), np.zeros((0, count, len(self.names)))
-        found: dict[int, Outcome | VarimechError] = {
+        outcomes: dict[int, Outcome | VarimechError] = {
             place: failures[k]
             if k in failures
             else Outcome(
@@ -192,11 +198,13 @@ class MechanismEvaluator:
             )
             for k, place in enumerate(places)
         }
-        return [refused[k] if k in refused else found[k] for k in range(len(designs))]
+        return [refused[k] if k in refused else outcomes[k] for k in range(len(designs))]
 
     @cached_property
     def _sampled(self) -> tuple[Solver, Task, Sampler] | None:
-        """What runs in vectors; None where runs need more than their end, or a closer look."""
+        """Solver, task and sampler for batched runs; None if quantities need more than the end of a
+        run, or runs need individual treatment.
+        """
         if self.paths or self._stability.objectives or not self.of_runs:
             return None
         s = self._lean
@@ -225,7 +233,7 @@ class MechanismEvaluator:
 
     @all_or_nothing()
     def _gradient(self, x: np.ndarray, *, lean: bool = False) -> Gradient:
-        """Scalars of a run; `lean` stores no more than optimisation needs."""
+        """Compute the scalars of a run; `lean` stores no more than optimisation needs."""
         chosen = "direct" if self.paths and self.method == "auto" else self.method
         s = self._silent(self._lean if lean else self.simulation, x)
         over_time = lean and bool(self.paths)
@@ -245,7 +253,7 @@ class MechanismEvaluator:
         """Second derivatives, by the forward method if there are paths.
 
         Raises:
-            ModelError: for objectives of small motions, which have first ones only.
+            ModelError: for objectives of small motions, which have first derivatives only.
         """
         for name in self._stability.objectives:
             raise ModelError(
@@ -264,7 +272,9 @@ class MechanismEvaluator:
 
     @all_or_nothing()
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
-        """The motion, stored as requested, or `finer` times as often for adaptive steps."""
+        """Simulate the motion, stored as requested, or `finer` times as often for adaptive
+        steps.
+        """
         s, outputs = self.simulation, self.simulation.schedule.outputs
         if finer > 1 and outputs is not None:
             n = outputs.size
@@ -275,8 +285,8 @@ class MechanismEvaluator:
         return simulate(self._silent(s, x))
 
     def storing(self, times: np.ndarray) -> MechanismEvaluator | None:
-        """The same evaluator with additional stored times (s); None for equal steps, which cannot
-        have them.
+        """Return the evaluator with additional stored times (s); None for equal steps, which do not
+        allow them.
         """
         outputs = self.simulation.schedule.outputs
         if outputs is None:
@@ -285,7 +295,7 @@ class MechanismEvaluator:
         return replace(self, simulation=often)
 
     def at(self, x: np.ndarray) -> dict[str, float]:
-        """Parameter values by name: those of x, and others that are not nominal."""
+        """Parameter values by name: those of x, and other values that are not nominal."""
         numbers = self.simulation.solvers.data.parameter_set
         held = {
             name: numbers.parameters[name].check(value)
@@ -299,14 +309,14 @@ class MechanismEvaluator:
 
 
 def smooth(s: Simulation) -> Simulation:
-    """The simulation with a tolerance suitable for optimisation if none is given."""
+    """Return the simulation with a tolerance suitable for optimisation if none is given."""
     if s.schedule.tolerance and s.options.get("tolerance") is None:
         return s.with_options(tolerance=SMOOTH)
     return s
 
 
 def _ends_only(s: Simulation) -> Simulation:
-    """The simulation, storing only the initial and the final state."""
+    """Return the simulation with only the initial and the final state stored."""
     if s.schedule.outputs is not None:
         return s.with_options(output=s.duration)
     return s.with_options(every=s.schedule.steps)

@@ -19,18 +19,19 @@ WARM = {
         f"{kind}_{option}": 1e-9 for kind in ("bound", "slack_bound") for option in ("push", "frac")
     },
 }
-"""IPOPT options for initial points close to the optimum, and so close to bounds, which it would
-leave otherwise.
+"""IPOPT options for initial points close to the optimum and thus close to bounds, from which IPOPT
+would otherwise move away.
 """
 QUIET = {"no_nlp_grad": True, "print_time": False, "show_eval_warnings": False}
 Shapes = dict[str, tuple[int, int]]
 
 
 class _Raised:
-    """The first exception of a function that IPOPT calls; CasADi would print it and continue.
+    """Stores the first exception of a function that IPOPT calls; CasADi would print it and
+    continue.
 
-    It is raised when IPOPT has ended, which is soon, because nothing is computed after it. Ctrl-C
-    is allowed within these functions.
+    It is raised after IPOPT has ended, which is soon, because nothing is computed after the
+    exception. Ctrl-C is allowed within these functions.
     """
 
     def __init__(self, held: DeferredInterrupt):
@@ -38,7 +39,9 @@ class _Raised:
         self._held = held
 
     def call(self, function: Callable[[], list[object]]) -> list[object] | None:
-        """Result of a function; None if it raises, or if another one has raised before."""
+        """Return the result of a function; None if it raises, or if another function has raised
+        before.
+        """
         if self.first is None:
             try:
                 with self._held.allowed():
@@ -129,7 +132,9 @@ def by_ipopt(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> E
 def _functions(
     scaled: Scaled, settings: Settings, on_iteration: OnIteration, raised: _Raised
 ) -> tuple[_Plain, dict[str, _Plain]]:
-    """The problem, and the other functions by IPOPT option; CasADi does not keep them alive."""
+    """Problem function, and the other functions by IPOPT option; CasADi does not keep references to
+    them.
+    """
     n, m = scaled.z0.size, scaled.row_lower.size
     inputs, one, rows = {"x": (n, 1), "p": (0, 1)}, (1, 1), (m, 1)
 
@@ -176,7 +181,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "print_level": 0,
         "sb": "yes",
         "tol": settings.tolerance,
-        # of scaled constraints: well below what counts as met (`FEASIBLE`)
+        # for scaled constraints: well below `FEASIBLE`
         "constr_viol_tol": min(1e-8, settings.tolerance),
         "compl_inf_tol": settings.tolerance,
         "acceptable_iter": 0,

@@ -1,8 +1,8 @@
-"""Searches from several initial designs side by side.
+"""Concurrent searches from several initial designs.
 
-Each search runs in a thread of its own, and waits at its next design until all others have come to
-theirs; then all designs are run at once, in vectors of samples. A solver notices nothing of it, so
-every solver can be used, and results do not depend on which searches run together.
+Each search runs in its own thread and waits at its next design until all other searches have
+reached theirs; then all designs are run at once, in one batch. Solvers are not affected, so any
+solver can be used, and results do not depend on which searches run together.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from .design_problem import DesignProblem
 from .evaluation import Evaluator, Outcome, Second
 
 FEWEST = 3
-"""Designs from which on a vector is faster: it takes as long as two to three runs, for eight."""
+"""Number of designs from which a batch is faster: a batch of eight takes as long as two to three
+single runs.
+"""
 MOST = 16
-"""Searches at a time: two full vectors of eight."""
+"""Maximum number of concurrent searches: two full batches of eight."""
 
 T = TypeVar("T")
 
@@ -31,11 +33,11 @@ class ManyEvaluator(Evaluator, Protocol):
 
     @property
     def has_vectors(self) -> bool:
-        """Whether it can, in vectors of samples."""
+        """Whether the evaluator can run designs in batches."""
         ...
 
     def run_all(self, designs: Sequence[np.ndarray]) -> list[Outcome | VarimechError]:
-        """What `run` yields or raises, for each design."""
+        """Return what `run` would return or raise, for each design."""
         ...
 
 
@@ -48,7 +50,7 @@ class _Waiting:
 
 
 class Lockstep:
-    """The evaluator of searches in several threads; a batch is run by the thread that completes it."""
+    """Evaluator of searches in several threads; a batch is run by the thread that completes it."""
 
     def __init__(self, evaluator: ManyEvaluator, searches: int):
         self._evaluator, self._searches = evaluator, searches
@@ -77,13 +79,13 @@ class Lockstep:
         return mine.outcome
 
     def leave(self) -> None:
-        """One search fewer."""
+        """Remove one search, which has ended."""
         with self._changed:
             self._searches -= 1
             self._run_complete_batch()
 
     def stop(self) -> None:
-        """Let all searches end with a KeyboardInterrupt at their next design."""
+        """End all searches with a KeyboardInterrupt at their next design."""
         self._stopped = True
 
     def _run_complete_batch(self) -> None:
@@ -94,7 +96,7 @@ class Lockstep:
         try:
             for each, outcome in zip(batch, self._outcomes(batch), strict=True):
                 each.outcome = outcome
-        except BaseException as error:  # our own bugs end all searches, none of which may wait on
+        except BaseException as error:  # an internal error ends all searches; none may keep waiting
             for each in batch:
                 each.outcome = error
         self._changed.notify_all()
@@ -119,9 +121,9 @@ def side_by_side(
     starts: Sequence[np.ndarray],
     search: Callable[[DesignProblem, int], T],
 ) -> list[T | BaseException]:
-    """What a search yields, or raises, from each initial design, by its number.
+    """Return what a search returns or raises for each initial design, in their order.
 
-    On Ctrl-C all searches end with a KeyboardInterrupt, or one of its kinds, at their next design.
+    On Ctrl-C, all searches end with a KeyboardInterrupt or a subclass at their next design.
     """
     threads = min(MOST, len(starts))
     lockstep, results = Lockstep(evaluator, threads), dict[int, T | BaseException]()
@@ -133,9 +135,9 @@ def side_by_side(
                 own = problem._separate(lockstep)
                 try:
                     results[k] = search(own, k)
-                except BaseException as error:  # raised where the results are wanted
+                except BaseException as error:  # raised where results are used
                     results[k] = error
-                own.evaluator = evaluator  # for what follows the search
+                own.evaluator = evaluator  # for evaluations after the search
         finally:
             lockstep.leave()
 
@@ -150,7 +152,7 @@ def side_by_side(
 
 
 def _shared(numbers: Iterator[int], choosing: threading.Lock) -> Iterator[int]:
-    """Numbers that no other thread takes."""
+    """Yield numbers, each to one thread only."""
     while True:
         with choosing:
             k = next(numbers, None)

@@ -1,4 +1,4 @@
-"""SciPy's `minimize` by any of its methods: supported arguments and stopping criteria."""
+"""SciPy's `minimize` with any of its methods: supported arguments and stopping criteria."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def by_scipy(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> E
     last, worst = scaled.z0, -np.inf
 
     def value(z: np.ndarray) -> float:
-        """If the run fails, a value worse than all before, so that line searches step back."""
+        """Objective; if the run fails, a value worse than all previous ones, so that line searches
+        step back.
+        """
         nonlocal last, worst
         if not scaled.works(z):
             return worst + 10.0 + abs(worst)
@@ -70,9 +72,9 @@ def by_scipy(scaled: Scaled, settings: Settings, on_iteration: OnIteration) -> E
 
 
 def _options(scaled: Scaled, settings: Settings) -> dict[str, object]:
-    """Stopping criteria of a method, by its own option names."""
+    """Stopping criteria of a method by its option names."""
     name, tight = settings.solver, settings.tolerance
-    if name == "TNC":  # it limits runs, not iterations: 20 for each, a round value
+    if name == "TNC":  # TNC limits runs, not iterations: 20 for each iteration, a round value
         return {"maxfun": 20 * settings.max_iterations, "ftol": 0.0, "gtol": tight, "xtol": 0.0}
     inequalities = bool(
         (scaled.row_lower < scaled.row_upper).any()
@@ -82,8 +84,8 @@ def _options(scaled: Scaled, settings: Settings) -> dict[str, object]:
         # near a minimum the objective changes with the square of the gradient
         "SLSQP": {"ftol": min(1e-15, tight**2)},
         "L-BFGS-B": {"ftol": 0.0, "gtol": tight, "maxcor": MEMORY},
-        # with inequalities its gradient vanishes long before its barrier, so only short steps may
-        # end it
+        # with inequalities, the gradient vanishes long before the barrier term, so only short
+        # steps may end the search
         "trust-constr": {
             "gtol": 0.0 if inequalities else tight,
             "xtol": 1e-10,

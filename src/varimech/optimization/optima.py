@@ -17,13 +17,13 @@ class LocalOptimum:
     """A local optimum, and the number of searches that reached it."""
 
     problem: DesignProblem
-    """The problem, with the instants at which its paths are bounded."""
+    """Problem with the instants at which its paths are bounded."""
     attempt: Attempt
     reached: int
 
 
 def distinct(problem: DesignProblem, searches: Searches) -> list[LocalOptimum]:
-    """Converged searches grouped by their final designs; the best first."""
+    """Group converged searches by their final designs; the best first."""
     groups: list[list[Attempt]] = []
     for candidate in sorted(
         (a for a in searches.attempts if a.converged), key=lambda a: a.objective
@@ -44,11 +44,12 @@ def refined_optima(
     label: str,
     progress: bool | None,
 ) -> tuple[DesignProblem, Attempt, list[LocalOptimum]]:
-    """The best design with its problem, and all local optima, each checked between stored times.
+    """Return the best design with its problem, and all local optima, each checked between stored
+    times.
 
     Raises:
-        Stopped: on Ctrl-C, with the best completed one.
-        InfeasibleError: if no optimum meets the bounds between stored times.
+        Stopped: on Ctrl-C, with the best completed optimum.
+        InfeasibleError: if no optimum satisfies the bounds between stored times.
     """
     optima = distinct(problem, searches)
     others = [] if best.converged else [LocalOptimum(problem, best, 1)]

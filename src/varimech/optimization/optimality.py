@@ -1,7 +1,7 @@
-"""Optimality conditions, evaluated independently of the solver:  ∇ψ + Σ λ ∇c + μ = 0,  λ and μ of
-active bounds only, with the right sign.
+"""Optimality conditions, evaluated independently of the solver:  ∇ψ + Σ λ ∇c + μ = 0,  with nonzero
+λ and μ for active bounds only, and with the correct signs.
 
-λ ≥ 0 at an upper bound, λ ≤ 0 at a lower one. A bound that moves by δ changes the optimal ψ by −λ
+λ ≥ 0 at an upper bound, λ ≤ 0 at a lower bound. If a bound moves by δ, the optimal ψ changes by −λ
 δ.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from .scaled import Scaled
 
 ACTIVE = 1e-5
-"""Distance from a bound, in scaled units, within which it may have a multiplier; a round value."""
+"""Distance from a bound, in scaled units, up to which it may have a multiplier; a round value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +27,11 @@ class Optimality:
     bounds: np.ndarray
     """μ of each parameter."""
     scaled: np.ndarray
-    """Multipliers of all scaled rows and variables, including those of a peak's instants."""
+    """Multipliers of all scaled rows and variables, including those of the instants of a peak."""
 
 
 def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
-    """Best-fitting multipliers: the smallest possible residual of the gradient, and multipliers of
+    """Compute the best-fitting multipliers: those with the smallest residual of the gradient, for
     the nearest bounds.
     """
     from scipy.optimize import lsq_linear
@@ -48,7 +48,7 @@ def optimality(scaled: Scaled, z: np.ndarray) -> Optimality:
     λ, best = np.zeros(values.size), np.zeros(values.size)
     if active.size and np.isfinite(gradient).all():
         signs = np.where(at_lower[active], -np.inf, 0.0), np.where(at_upper[active], np.inf, 0.0)
-        # complementarity: λ times the distance of its bound has to vanish, too
+        # complementarity: λ times the distance from its bound has to vanish, too
         gaps = np.minimum(np.abs(values - lower), np.abs(upper - values))[active]
         system, right = (
             np.vstack([normals[active].T, np.diag(gaps / ACTIVE)]),

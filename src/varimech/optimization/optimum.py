@@ -1,5 +1,5 @@
-"""The result of an optimisation: the design, its search, active constraints, other local optima,
-and the motion before and after.
+"""Result of an optimisation: the design, its search, active constraints, other local optima, and
+the motion before and after.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..results.certificate import Certificate
 
 ACTIVE_SHARE = 1e-8
-"""Share of the largest multiplier below which one is rounding."""
+"""Multipliers below this fraction of the largest one are rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,18 +54,20 @@ class Optimum(Result):
     settings: Settings
     best: Attempt
     starts: tuple[Attempt, ...]
-    """The search from each start that could be run; the first one began at the user's design."""
+    """Search from each initial design that could be run; the first one started at the user's
+    design.
+    """
     failed_starts: tuple[FailedStart, ...]
-    """Starts from which there was no search, and why."""
+    """Initial designs at which the mechanism does not run, with the errors."""
     optima: tuple[LocalOptimum, ...]
-    """The distinct local optima, the best first."""
+    """Distinct local optima, the best first."""
     seconds: float
 
     _dims = ("parameter",)
 
     @property
     def info(self) -> dict[str, Any]:
-        """Mechanism, objective, solver, end of the search, and seconds."""
+        """Mechanism, objective, solver, termination of the search, and seconds."""
         goal = {"objective": self.problem.name, "value": self.objective}
         search = {"solver": self.settings.solver, "converged": self.converged}
         cost = {"evaluations": self.evaluations, "seconds": self.seconds}
@@ -91,7 +93,7 @@ class Optimum(Result):
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → optimal value; those that were held included."""
+        """Parameter → optimal value, including parameters that were held fixed."""
         return {
             **self.problem.space.held,
             **dict(zip(self.problem.names, self.best.x.tolist(), strict=True)),
@@ -104,13 +106,13 @@ class Optimum(Result):
 
     @property
     def objective(self) -> float:
-        """The objective there."""
+        """Objective at the optimum."""
         return self.best.objective
 
     @cached_property
     def objective_before(self) -> float:
-        """The objective of the user's design, with which the first search began; of a peak the
-        largest value, between stored times too.
+        """Objective of the user's design, at which the first search started; for a peak the largest
+        value, including between stored times.
         """
         if not self.problem.is_peak:
             return self.problem.fun(self.problem.space.start)
@@ -120,7 +122,7 @@ class Optimum(Result):
 
     @cached_property
     def broken_before(self) -> dict[str, float]:
-        """Constraints that the user's design breaks, and by how much, in their units."""
+        """Constraints that the user's design violates, with the violations in their units."""
         p, start = self.problem, self.problem.space.start
         left, sizes = p.violations(start), Scaled(p, start).row_sizes
         return {
@@ -131,7 +133,9 @@ class Optimum(Result):
 
     @property
     def _broken(self) -> str:
-        """Which constraints the user's design breaks: its objective is no reference then."""
+        """Text on the constraints that the user's design violates: its objective is then no
+        reference.
+        """
         units = {r.name: r.constraint.of.unit for r in self.problem.rows}
         parts = [
             f"{name!r} by {value:.3g} {units[name]}".rstrip()
@@ -141,17 +145,19 @@ class Optimum(Result):
 
     @property
     def iterations(self) -> int:
-        """Of the solver, from the best start."""
+        """Number of iterations of the solver, from the best initial design."""
         return self.best.iterations
 
     @property
     def evaluations(self) -> int:
-        """Runs of the mechanism, with all that failed, from all starts."""
+        """Number of runs of the mechanism from all initial designs, including failed runs."""
         return self.problem.evaluations
 
     @property
     def failures(self) -> list[tuple[dict[str, float], Exception]]:
-        """Designs on the way that could not be run, and why; the search went around them."""
+        """Designs during the search that could not be run, with the errors; the search continued
+        around them.
+        """
         return [
             (dict(zip(self.problem.names, x.tolist(), strict=True)), error)
             for x, error in self.problem.failures
@@ -166,20 +172,20 @@ class Optimum(Result):
 
     @property
     def second_order(self) -> Curvature | None:
-        """The check of second derivatives: whether the design is a local minimum; None where the
-        search has not converged.
+        """Check of second derivatives: whether the design is a local minimum; None if the search
+        has not converged.
         """
         return self.best.curvature
 
     @property
     def left(self) -> tuple[Stationary, ...]:
-        """Saddle points and maxima at which the search had converged, and which it left."""
+        """Saddle points and maxima to which the search had converged, and which it left."""
         return self.best.left
 
     @cached_property
     def local_optima(self) -> pd.DataFrame:
-        """The distinct local optima: objective, how many starts led there, the check to second
-        order, and parameters; the best first.
+        """Distinct local optima: objective, number of initial designs that led to them,
+        second-order check, and parameters; the best first.
         """
         import pandas as pd
 
@@ -195,12 +201,14 @@ class Optimum(Result):
 
     @property
     def optimality(self) -> float:
-        """What multipliers leave of the gradient: 1 would be the gradient at the start."""
+        """Residual of the gradient after subtracting multipliers, relative to the gradient at the
+        initial design.
+        """
         return self.best.optimality.residual
 
     @property
     def message(self) -> str:
-        """The solver's message; and why it is no optimum, if it is none."""
+        """Message of the solver, and the reason if the design is not an optimum."""
         return str(self._message)
 
     @property
@@ -215,7 +223,9 @@ class Optimum(Result):
             missing = self.problem.infeasibility(self.best.x)
             return Message("{}; constraints are not met: {:.3g} is missing", ended, missing)
         if self.best.stopped:
-            return Message("{}; {}: {start}.parameters goes on from there", ended, left, start=...)
+            return Message(
+                "{}; {}: {start}.parameters continues from there", ended, left, start=...
+            )
         if self.second_order is not None and self.second_order.directions:
             return Message(
                 "{}; the design is no local minimum, but no better one was reached from it: give"
@@ -241,11 +251,11 @@ class Optimum(Result):
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
-        """Each constraint with its value (of a path the one nearest to a bound, with its time),
+        """Each constraint with its value (for a path the one nearest to a bound, with its time),
         bounds, multiplier and whether it is active.
 
-        `between` is the worst value of a path, between stored times too; `violation` by how much
-        that breaks the bound.
+        `between` is the worst value of a path, including between stored times; `violation` is the
+        amount by which it violates the bound.
         """
         import pandas as pd
 
@@ -267,8 +277,8 @@ class Optimum(Result):
 
     @property
     def multipliers(self) -> dict[str, float]:
-        """Constraint, or parameter at a bound, → λ, positive at upper bounds: where a bound moves
-        by δ, the optimum changes by −λ δ.
+        """Constraint, or parameter at a bound, → λ, positive at upper bounds: if a bound moves by
+        δ, the optimum changes by −λ δ.
         """
         λ = {r.name: float(self.best.optimality.rows[r.rows].sum()) for r in self.problem.rows}
         return λ | {
@@ -279,7 +289,7 @@ class Optimum(Result):
 
     @cached_property
     def history(self) -> pd.DataFrame:
-        """Objective, infeasibility and parameters, iteration by iteration, from the best start."""
+        """Objective, infeasibility and parameters by iteration, from the best initial design."""
         import pandas as pd
 
         columns = [self.problem.name, "infeasibility", *self.problem.names]
@@ -304,8 +314,8 @@ class Optimum(Result):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """Accuracy of the gradient, relative to that at the start, because at an optimum it may
-        vanish; of a peak, at its instant.
+        """Accuracy of the gradient, relative to that at the initial design, because the gradient
+        may vanish at an optimum; for a peak, at its instant.
         """
         p = self.problem
         if p.is_peak:
@@ -318,7 +328,7 @@ class Optimum(Result):
         )
 
     def _peak_gradient(self) -> Gradient:
-        """Of the function whose peak is minimised, at the instant of its largest value."""
+        """Gradient of the function whose peak is minimised, at the instant of its largest value."""
         p, outcome = self.problem, self.problem.outcome(self.best.x)
         assert outcome is not None and isinstance(p.goal, Peak)
         instant = float(p.time[p.peak_path(outcome)[0].argmax()])
@@ -397,7 +407,7 @@ class Optimum(Result):
         return self._fine_paths(self.best.x)
 
     def _fine_paths(self, x: np.ndarray) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
-        """Paths on a finer grid of times, with that grid."""
+        """Paths on a finer grid of times, with this grid."""
         p, fine = self.problem, dict[str, tuple[np.ndarray, np.ndarray]]()
         own = {name: path for name, path in p.paths.items() if isinstance(path, Path)}
         if own:
@@ -406,7 +416,7 @@ class Optimum(Result):
                 n: (run.time, run.measure(h.function, name=n).to_numpy()) for n, h in own.items()
             }
         for k, name in enumerate(p.paths):
-            if name not in own:  # statistics are known at the stored times
+            if name not in own:  # statistics are known at the stored times only
                 outcome = p.outcome(x)
                 assert outcome is not None
                 fine[name] = p.time, outcome.paths[k]
@@ -414,7 +424,7 @@ class Optimum(Result):
 
     @property
     def peak(self) -> float | None:
-        """The largest value of a peak between stored times, too; None for other objectives."""
+        """Largest value of a peak, including between stored times; None for other objectives."""
         return (
             float(summits(*self._between[self.problem.name])[1].max())
             if self.problem.is_peak

@@ -16,7 +16,7 @@ from ..sensitivity.stability_objective import StabilityObjective
 @dataclass(frozen=True)
 class Path(Comparable):
     """A scalar function of the state at every stored time; a comparison with a number makes a
-    constraint at all of them.
+    constraint at all stored times.
     """
 
     function: StateFunction
@@ -25,14 +25,14 @@ class Path(Comparable):
 
 @dataclass(frozen=True)
 class Peak(Objective):
-    """The largest value of a scalar function of the state over the run. Minimised as
-    min z with h(tᵢ) ≤ z over the stored times, bounded from above as h(tᵢ) at all of them;
-    everywhere else an objective like all others.
+    """Largest value of a scalar function of the state over the run. It is minimised as min z with
+    h(tᵢ) ≤ z over the stored times, and bounded from above as h(tᵢ) at all of them; in all other
+    uses it is an objective like others.
     """
 
     @property
     def function(self) -> StateFunction:
-        """h."""
+        """The function h of the state."""
         return self.samples[0].function
 
 
@@ -71,25 +71,25 @@ def peak(function: StateFunction | str, *, unit: str = "") -> Peak:
 
 class DesignQuantity(Comparable):
     """A quantity of a design that no single run yields, such as a statistic over random parameters
-    or a cost: an evaluator of its own knows its value.
+    or a cost; a separate evaluator computes its value.
     """
 
     @property
     def over_time(self) -> bool:
-        """Whether it has a value at every stored time."""
+        """Whether the quantity has a value at every stored time."""
         return False
 
 
 Goal = Objective | StabilityObjective
-"""A number of a run, or one of small motions."""
+"""An objective of a run or of small motions."""
 Target = Goal | DesignQuantity
-"""What a design problem can minimise."""
+"""A quantity that a design problem can minimise."""
 Goals = Target | Sequence[Target] | Mapping[str, Target]
 Constraints = Constraint | Sequence[Constraint] | Mapping[str, Constraint]
 
 
 def named_goals(objectives: Goals) -> dict[str, Target]:
-    """Checked objectives by name; unnamed ones are called psi1, psi2, …"""
+    """Return the checked objectives by name; unnamed ones are called psi1, psi2, …"""
     if isinstance(objectives, Mapping):
         named = dict(objectives)
     elif isinstance(objectives, Sequence) and not isinstance(objectives, str):
@@ -113,17 +113,17 @@ def named_goals(objectives: Goals) -> dict[str, Target]:
 
 
 def of_runs(goals: Mapping[str, Target]) -> dict[str, Objective]:
-    """Those of them that a run yields."""
+    """Select the goals that a run yields."""
     return {name: goal for name, goal in goals.items() if isinstance(goal, Objective)}
 
 
 def of_small_motions(goals: Mapping[str, Target]) -> dict[str, StabilityObjective]:
-    """Those that eigenvalues yield."""
+    """Select the goals that eigenvalues yield."""
     return {name: goal for name, goal in goals.items() if isinstance(goal, StabilityObjective)}
 
 
 def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
-    """Constraints by name; unnamed ones are called c1, c2, …"""
+    """Return the constraints by name; unnamed ones are called c1, c2, …"""
     if isinstance(constraints, Constraint) or not isinstance(constraints, (Mapping, Sequence)):
         constraints = [constraints] if constraints is not None else []
     named = (
@@ -146,7 +146,7 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
 
 
 def _of_path(name: str, constraint: Constraint) -> Constraint:
-    """The constraint, of a peak that is bounded on one side as one of its path."""
+    """Convert a constraint on a peak that is bounded on one side to a constraint on its path."""
     quantity = constraint.of
     if not isinstance(quantity, Peak) or math.isfinite(constraint.lower + constraint.upper):
         return constraint

@@ -1,5 +1,5 @@
-"""Refinement between stored times: where a path violates its bound there, the instant is stored
-too, and the search continues.
+"""Refinement between stored times: where a path violates its bound between them, the instant is
+stored, too, and the search continues.
 """
 
 from __future__ import annotations
@@ -16,25 +16,27 @@ from .search import Searches, Stopped, search
 from .settings import Settings
 
 FINER = 10
-"""Refinement of the stored times at which paths are checked; a round value."""
+"""Factor by which stored times are refined to check paths; a round value."""
 PASSES = 10
-"""Most refinements; a round value."""
+"""Maximum number of refinements; a round value."""
 NEW = 1e-7
-"""Smallest distance of an additional instant from stored ones, as a share of the run."""
+"""Smallest distance of an additional instant from stored ones, relative to the duration of the
+run.
+"""
 MISSED = 1e-8
-"""Violation between stored times, relative to the size of the path, that counts; well above
-rounding.
+"""Smallest violation between stored times, relative to the size of the path, that counts; well
+above rounding.
 """
 
 
 def refined_search(
     problem: DesignProblem, settings: Settings, best: Attempt, label: str, progress: bool | None
 ) -> tuple[DesignProblem, Attempt]:
-    """The problem with additional instants, and its optimum; both unchanged if there are no
+    """Return the problem with additional instants, and its optimum; both unchanged if there are no
     violations.
 
     Raises:
-        Stopped: on Ctrl-C, with the last completed one.
+        Stopped: on Ctrl-C, with the last completed search.
     """
     try:
         for _ in range(PASSES):
@@ -80,7 +82,7 @@ def _missed(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
     bounds[problem.name] = (-np.inf, problem.fun(x))
     instants: list[float] = []
     for name, path in problem.paths.items():
-        assert isinstance(path, Path)  # of a mechanism
+        assert isinstance(path, Path)  # paths of a mechanism only
         h = run.measure(path.function, name=name).to_numpy()
         lower, upper = bounds[name]
         for beyond in (h - upper, lower - h):

@@ -1,8 +1,8 @@
-"""Leaving stationary designs that are not local minima: a step in a direction of decrease, then a
-new search.
+"""Leave stationary designs that are not local minima: a step in a direction of decrease, then a new
+search.
 
-Second derivatives propose the direction, values of the Lagrangian confirm it: both have to agree
-before a design counts as a saddle point.
+Second derivatives propose the direction, and values of the Lagrangian confirm it: both have to
+agree before a design counts as a saddle point.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from .design_problem import DesignProblem
 from .settings import Settings
 
 REACH = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Steps from a stationary design, in scaled variables, the shortest first: from 0.01 on a
-fourth-order term of the objective, 1e-8, exceeds the roughness of runs; steps longer than a range
-help if the initial size scales an unbounded variable badly.
+"""Steps from a stationary design, in scaled variables, the shortest first: from 0.01 on, a
+fourth-order term of the objective, 1e-8, exceeds the noise of runs; steps longer than a range help
+if the initial size scales an unbounded variable badly.
 """
 NEAR = 0.3
 """Preferred step, if the objective decreases that far: solvers are slow close to a stationary
 design.
 """
 AGREE = 0.1
-"""Share of the decrease predicted by second derivatives that values must confirm."""
+"""Fraction of the decrease predicted by second derivatives that values must confirm."""
 MOST = 5
-"""Most stationary designs that are left one after another."""
+"""Maximum number of stationary designs that are left one after another."""
 TRIED = 8
-"""Most points from which the search continues at each of them."""
+"""Maximum number of points from which the search continues at each stationary design."""
 
 
 def settled(problem: DesignProblem, settings: Settings, first: Attempt) -> Attempt:
-    """The attempt checked to second order; or the one that continues it, if it ended at a saddle
-    point or a maximum.
+    """Return the attempt, checked to second order, or the attempt that continues it if it ended at
+    a saddle point or a maximum.
     """
     current = first
     for _ in range(MOST):
@@ -81,7 +81,7 @@ def _onward(
 
 
 def _joined(settings: Settings, before: Attempt, again: Attempt, check: Curvature) -> Attempt:
-    """Combine both attempts: the stationary design is kept, and convergence is relative to the
+    """Combine both attempts: the stationary design is recorded, and convergence is relative to the
     larger initial gradient.
     """
     kind = check.kind if check.kind != "flat" else "stationary"
@@ -110,7 +110,7 @@ def _falls(problem: DesignProblem, there: Attempt, d: np.ndarray, κ: float) -> 
         return scaled.objective(at) + float(rows @ scaled.constraints(at))
 
     base, rough = value(z), problem.evaluator.roughness * abs(scaled.objective(z))
-    # without negative curvature only values count: their roughness, at a scaled size of one
+    # without negative curvature only values count: add their noise, at a scaled size of one
     flat = problem.evaluator.roughness if κ >= 0 else 0.0
     ahead = np.where(d > 0, scaled.upper, scaled.lower) - z
     moving = np.abs(d) > 1e-9  # components below are rounding

@@ -13,13 +13,13 @@ import numpy as np
 from .design_problem import DesignProblem
 
 FLAT = 1e-3
-"""Smallest scale of a quantity, as a share of its value: its initial gradient may vanish. A round
-value.
+"""Smallest scale of a quantity, relative to its value, because its initial gradient may vanish; a
+round value.
 """
 
 
 class Scaled:
-    """A design problem in variables z, from one initial design."""
+    """A design problem in scaled variables z, relative to one initial design."""
 
     def __init__(self, problem: DesignProblem, start: np.ndarray):
         self.problem = problem
@@ -48,7 +48,7 @@ class Scaled:
         self.row_upper = np.concatenate([np.zeros(times), high])
 
     def x_of(self, z: np.ndarray) -> np.ndarray:
-        """Parameter values."""
+        """Parameter values of z."""
         return self.problem.space.inside(self.start + self.sizes * np.asarray(z)[: self.start.size])
 
     def works(self, z: np.ndarray) -> bool:
@@ -109,19 +109,19 @@ class Scaled:
         return total
 
     def shortfall(self, x: np.ndarray) -> float:
-        """Largest violation of the scaled constraints of the original problem, by
-        parameter values.
+        """Largest violation of the scaled constraints of the original problem, for parameter
+        values.
         """
         return float((self.problem.violations(x) / self.row_sizes).max(initial=0.0))
 
     def violation(self, z: np.ndarray) -> float:
-        """The largest violation of scaled constraints."""
+        """Largest violation of scaled constraints."""
         c = self.constraints(z)
         return float(np.maximum(self.row_lower - c, c - self.row_upper).max(initial=0.0))
 
 
 def _objective_derivatives(problem: DesignProblem, x: np.ndarray) -> np.ndarray:
-    """Derivatives that scale the objective: of a peak, those at all times."""
+    """Derivatives that scale the objective; for a peak, those at all times."""
     outcome = problem.outcome(x)
     assert outcome is not None
     return problem.peak_path(outcome)[1] if problem.is_peak else problem.jac(x)

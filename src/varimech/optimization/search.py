@@ -1,5 +1,5 @@
-"""Search for local optima: from one or several initial designs, with a search for feasible designs
-if constraints are not met.
+"""Search for local optima from one or several initial designs, preceded by a search for a feasible
+design if constraints are violated.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from .scaled import Scaled
 from .settings import Settings
 
 SAME = 1e-3
-"""Distance of two designs, in ranges of parameters (or their initial sizes), below which they are
-the same optimum; a round value.
+"""Distance of two designs, relative to the ranges of parameters (or their initial sizes), below
+which they are the same optimum; a round value.
 """
 
 
@@ -52,7 +52,7 @@ class Searches:
     failed: list[FailedStart] = field(default_factory=list)
 
     def add(self, result: Attempt | FailedStart) -> None:
-        """Add what a search has led to."""
+        """Add the result of a search."""
         if isinstance(result, FailedStart):
             self.failed.append(result)
         else:
@@ -60,7 +60,7 @@ class Searches:
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C with a best design so far."""
+    """Ctrl-C, with the best design so far."""
 
     def __init__(self, problem: DesignProblem, best: Attempt, searches: Searches):
         super().__init__()
@@ -78,7 +78,7 @@ def search(
     label: str,
     progress: bool | None,
 ) -> tuple[Attempt, Searches]:
-    """The best attempt, and all of them.
+    """Return the best attempt and all searches.
 
     Raises:
         Stopped: on Ctrl-C, with the attempts so far; a plain KeyboardInterrupt before the first
@@ -139,7 +139,7 @@ def _search(
 def _shown(
     problem: DesignProblem, settings: Settings, starts: int, report: Callable[..., None], k: int
 ) -> Show:
-    """Reports iterations of the search from one initial design."""
+    """Return a callback that reports iterations of the search from one initial design."""
 
     def show(iteration: int, objective: float) -> None:
         which = f"start {k + 1} of {starts}, " if starts > 1 else ""
@@ -150,7 +150,7 @@ def _shown(
 
 
 def _evaluator_of_many(problem: DesignProblem) -> ManyEvaluator | None:
-    """The evaluator, if it runs many designs in vectors."""
+    """Return the evaluator if it runs many designs in batches."""
     evaluator = problem.evaluator
     if isinstance(evaluator, MechanismEvaluator) and evaluator.has_vectors:
         return evaluator
@@ -165,7 +165,7 @@ def _begin_all(
     evaluator: ManyEvaluator,
     report: Callable[..., None],
 ) -> None:
-    """Searches side by side; their results are added in the order of the initial designs.
+    """Run searches concurrently; add their results in the order of the initial designs.
 
     Raises:
         KeyboardInterrupt: on Ctrl-C, after all attempts so far are added.
@@ -197,7 +197,7 @@ def _begin_all(
 def _begun(
     problem: DesignProblem, settings: Settings, start: np.ndarray, show: Show, *, alone: bool
 ) -> Attempt | FailedStart:
-    """One search."""
+    """Run one search."""
     if problem.outcome(start) is None:
         return FailedStart(start, next(e for x, e in problem.failures if np.array_equal(x, start)))
     try:
@@ -226,10 +226,10 @@ def _replaced(attempts: list[Attempt], old: Attempt, new: Attempt) -> Attempt:
 
 
 def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
-    """A feasible design, by least squares of the constraint violations.
+    """Find a feasible design by least squares of the constraint violations.
 
     Raises:
-        InfeasibleError: if there is none nearby.
+        InfeasibleError: if there is no feasible design nearby.
     """
     from scipy.optimize import least_squares
 
@@ -247,8 +247,8 @@ def _feasible_design(problem: DesignProblem, near: Attempt) -> np.ndarray:
 
     size = near.x.size
     low, high = scaled.lower[:size], scaled.upper[:size]
-    # strictly inside, as least_squares demands; variables are of magnitude one, so that 1e-12 is
-    # little above rounding
+    # strictly inside, as least_squares requires; variables are of magnitude one, so that 1e-12 is
+    # just above rounding
     z0 = np.clip(np.zeros(size), low + 1e-12, high - 1e-12)
     solution = least_squares(
         violations, z0, derivatives, (low, high), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=100
@@ -292,7 +292,7 @@ def check_settings(max_iterations: int, tolerance: float) -> None:
     """Check the number of iterations and the tolerance.
 
     Raises:
-        ModelError: if one is invalid.
+        ModelError: if one of them is invalid.
     """
     check_whole("optimize", 1, max_iterations=max_iterations)
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:

@@ -1,4 +1,4 @@
-"""Settings of a solver, and its outcome."""
+"""Settings of a solver, and its result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ended:
     message: str
     iterations: int
     exhausted: bool
-    """Whether it reached the iteration limit."""
+    """Whether the solver reached the iteration limit."""
 
 
 OnIteration = Callable[[np.ndarray], None]

@@ -13,10 +13,10 @@ HESSIANS = ("approximate", "exact")
 
 
 def find_solver(name: str, *, constrained: bool, bounded: bool, exact: bool) -> str:
-    """Full name of a solver.
+    """Return the full name of a solver.
 
     Raises:
-        ModelError: if it is unknown or does not support the problem.
+        ModelError: if the solver is unknown or does not support the problem.
     """
     known = {s.lower(): s for s in ("ipopt", *SCIPY)} | {
         "scipy": "trust-constr" if exact else "SLSQP"

@@ -48,11 +48,15 @@ class Space:
         return xr.DataArray(values, coords=coords, dims=["parameter"], name=name)
 
     def inside(self, x: np.ndarray) -> np.ndarray:
-        """The nearest point within the bounds, which solvers may miss by rounding."""
+        """Return the nearest point within the bounds, which solvers may violate by rounding
+        errors.
+        """
         return np.clip(x, self.lower, self.upper)
 
     def starts(self, count: int, seed: int) -> list[np.ndarray]:
-        """The given initial design, and others within the bounds by a scrambled Halton sequence."""
+        """Return the given initial design, and others within the bounds by a scrambled Halton
+        sequence.
+        """
         check_whole("optimize", 1, starts=count)
         check_whole("optimize", 0, seed=seed)
         if count == 1:
@@ -82,15 +86,15 @@ def space_of(
     start: Mapping[str, float | str] | None,
     given: Mapping[str, float | str] | None,
 ) -> Space:
-    """Checked design space.
+    """Return the checked design space.
 
-    Initial values default to nominal values; bounds are those of the parameters, narrowed by those
-    given.
+    Initial values default to nominal values; the bounds are those of the parameters, narrowed by
+    the given ones.
 
     Args:
         analysis: name of the analysis in error messages.
         numbers: the parameters of the mechanism.
-        over: parameters to vary; None for all that are not held.
+        over: parameters to vary; None for all parameters that are not held fixed.
         bounds: bounds by parameter.
         start: initial values by parameter.
         given: values of fixed parameters.
@@ -173,7 +177,7 @@ def _chosen(
 def _narrowed(
     analysis: str, parameter: Parameter, given: tuple[float | str | None, float | str | None] | None
 ) -> tuple[float, float]:
-    """Intersection of the parameter's own bounds and those given."""
+    """Intersection of the parameter's own bounds and the given bounds."""
     pairs = [parameter.bounds, checked_bounds(parameter.name, given, parameter.unit)]
     low = max(-math.inf if a is None else float(a) for a, _ in pairs)
     high = min(math.inf if b is None else float(b) for _, b in pairs)

@@ -1,4 +1,4 @@
-"""Text about a local optimum: second-order check, stationary designs that were left, other local
+"""Text on a local optimum: second-order check, stationary designs that were left, other local
 optima, and how to search for them.
 """
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from .optimum import Optimum
 
 MOST_LISTED = 10
-"""Local optima that are printed; all of them are in `Optimum.local_optima`."""
+"""Maximum number of local optima that are printed; all of them are in `Optimum.local_optima`."""
 
 
 def local_optima_table(optimum: Optimum) -> list[Table]:
-    """The distinct local optima, if there are several."""
+    """Table of the distinct local optima, if there are several."""
     if len(optimum.optima) < 2:
         return []
     frame = optimum.local_optima.head(MOST_LISTED)
@@ -31,9 +31,7 @@ def local_optima_table(optimum: Optimum) -> list[Table]:
 
 
 def notes(optimum: Optimum) -> list[Text]:
-    """Sentences about the second-order check, stationary designs that were left, and
-    all searches.
-    """
+    """Sentences on the second-order check, stationary designs that were left, and all searches."""
     p = optimum.problem
     lines: list[Text] = [] if optimum.second_order is None else [optimum.second_order.message]
     for s in optimum.left:

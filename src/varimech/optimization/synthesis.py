@@ -1,10 +1,11 @@
-"""Dimensional synthesis: parameters for which a mechanism meets targets over values of a driver,
+"""Dimensional synthesis: find parameters for which a mechanism meets targets over values of a
+driver,
 
     min over ρ (and u, where the timing is free)   Σₖ |f(q(uₖ, ρ), ρ) − fₖ|²,
 
-by Gauss–Newton steps in a trust region (`scipy.optimize.least_squares`) with exact Jacobians
-f_q q_ρ + f_ρ and f_q q_u. All positions of a design are continued from one assembly, so they lie on
-one branch; a design whose targets do not is no candidate.
+by Gauss–Newton steps in a trust region (`scipy.optimize.least_squares`) with exact Jacobians f_q
+q_ρ + f_ρ and f_q q_u. All positions of a design are continued from one assembly, so they lie on one
+branch; a design whose targets are not all on this branch is rejected.
 
 J. J. Uicker, G. R. Pennock, J. E. Shigley, Theory of Machines and Mechanisms, ch. 9.
 """
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 Targets = Sequence[tuple[object, object]] | Mapping[Any, object]
 """Pairs of an output (point, function of the state, or text) and its values at all targets."""
 SCAN = 121
-"""Positions among which free timings are first looked for: every 3° of a turn."""
+"""Number of positions among which initial values of free timings are searched: every 3° of a
+turn.
+"""
 ALIKE = 1e-6
 """Relative difference below which two optima are the same."""
 
@@ -61,8 +64,8 @@ class Problem:
         self.names, self.lower, self.upper = _design(solvers, over)
         self.indices = solvers.indices(list(self.names))
         self.nominal = data.parameter_set.values(parameters)
-        self.wanted, self._functions = self._read_targets(targets)
-        self.count = len(self.wanted)
+        self.targets, self._functions = self._read_targets(targets)
+        self.count = len(self.targets)
         self.given = None if values is None else inputs.table[:, 0]
         if self.given is not None and self.given.size != self.count:
             raise ModelError(
@@ -73,7 +76,7 @@ class Problem:
         self.span = _span(self.output.unit, span)
 
     def _read_targets(self, targets: Targets) -> tuple[np.ndarray, ca.Function]:
-        e, columns, wanted = self.solver.equations, list[SX](), list[np.ndarray]()
+        e, columns, tables = self.solver.equations, list[SX](), list[np.ndarray]()
         state = KinematicState(
             e.model,
             e.frames,
@@ -103,25 +106,27 @@ class Problem:
                     label=label,
                 )
             columns.append(column)
-            wanted.append(table)
-        if len({len(table) for table in wanted}) > 1:
+            tables.append(table)
+        if len({len(table) for table in tables}) > 1:
             raise ModelError("must all have as many values", element="synthesize", field="targets")
         f = ca.vertcat(*columns)
         functions = [ca.densify(x) for x in (f, ca.jacobian(f, e.q), ca.jacobian(f, e.ρ))]
-        return np.hstack(wanted), ca.Function("f", [e.q, e.ρ], functions)
+        return np.hstack(tables), ca.Function("f", [e.q, e.ρ], functions)
 
     def parameters(self, x: np.ndarray) -> np.ndarray:
-        """ρ of a design."""
+        """Parameter values ρ of a design."""
         ρ = self.nominal.copy()
         ρ[self.indices] = x[: len(self.names)]
         return ρ
 
     def timing(self, x: np.ndarray) -> np.ndarray:
-        """u of a design."""
+        """Driver values u of a design."""
         return x[len(self.names) :] if self.given is None else self.given
 
     def positions(self, x: np.ndarray, sign: float | None = None) -> list[Position] | None:
-        """Those of all targets; None where they are not on one branch, or that of another sign."""
+        """Positions at all targets; None if they are not on one branch, or on a branch of another
+        sign.
+        """
         ρ, u = self.parameters(x), self.timing(x)
         if not self.solver.model.parameter_set.allowed(ρ[None])[0]:
             return None
@@ -132,22 +137,22 @@ class Problem:
             return None
         if sign is not None and path[0].sign != sign:
             return None
-        found: list[Position] = [path[0]] * self.count
+        at_targets: list[Position] = [path[0]] * self.count
         for k, place in zip(order, stored, strict=True):
-            found[k] = path[place]
-        return found
+            at_targets[k] = path[place]
+        return at_targets
 
     def residuals(self, positions: list[Position] | None, ρ: np.ndarray) -> np.ndarray:
-        """What targets miss; not a number where there is no position."""
+        """Outputs minus targets; NaN if there are no positions."""
         if positions is None:
-            return np.full(self.wanted.size, np.nan)
+            return np.full(self.targets.size, np.nan)
         values = [np.array(self._functions(p.q, self.solver.values(ρ, p.u))[0]) for p in positions]
-        return (np.array(values)[:, :, 0] - self.wanted).ravel()
+        return (np.array(values)[:, :, 0] - self.targets).ravel()
 
     def jacobian(self, positions: list[Position], ρ: np.ndarray) -> np.ndarray:
         """Derivatives of residuals with respect to the unknowns."""
-        size, width = self.wanted.shape[1], len(self.names)
-        J = np.zeros((self.wanted.size, width + (self.count if self.given is None else 0)))
+        size, width = self.targets.shape[1], len(self.names)
+        J = np.zeros((self.targets.size, width + (self.count if self.given is None else 0)))
         for k, p in enumerate(positions):
             values, rows = self.solver.values(ρ, p.u), slice(k * size, (k + 1) * size)
             _, f_q, f_ρ = (np.array(x) for x in self._functions(p.q, values))
@@ -158,24 +163,26 @@ class Problem:
         return J
 
     def first(self, x: np.ndarray) -> np.ndarray | None:
-        """Unknowns to begin with: parameters, and timings of the nearest positions."""
+        """Initial unknowns: parameters, and timings of the nearest positions."""
         if self.given is not None:
             return x
         ρ = self.parameters(x)
         try:
-            found = self._scan(ρ)
+            scan = self._scan(ρ)
         except VarimechError:
             return None
-        f = np.array([self._functions(p.q, self.solver.values(ρ, p.u))[0] for p in found])
-        off = f.reshape(len(found), -1)[None] - self.wanted[:, None]
+        f = np.array([self._functions(p.q, self.solver.values(ρ, p.u))[0] for p in scan])
+        off = f.reshape(len(scan), -1)[None] - self.targets[:, None]
         nearest = (off**2).sum(axis=2).argmin(axis=1)
-        return np.concatenate([x, [found[k].u[0] for k in nearest]])
+        return np.concatenate([x, [scan[k].u[0] for k in nearest]])
 
     def _scan(self, ρ: np.ndarray) -> list[Position]:
-        """Positions in the span, both ways from the initial one as far as it goes."""
+        """Positions in the span, in both directions from the initial one as far as the mechanism
+        moves.
+        """
         u = np.linspace(*self.span, SCAN)
         begin = self.solver.first(ρ, u[[SCAN // 2]])
-        found = [begin]
+        positions = [begin]
         for values in (u[u > begin.u[0]], u[u < begin.u[0]][::-1]):
             last = begin
             for value in values:
@@ -183,13 +190,13 @@ class Problem:
                     last = self.solver.reach(last, np.array([value]), ρ)[-1]
                 except Stuck:
                     break
-                found.append(last)
-        return found
+                positions.append(last)
+        return positions
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """Where one search ended."""
+    """Final design of one search."""
 
     x: np.ndarray
     error: float
@@ -209,11 +216,11 @@ def synthesize(
     seed: int,
     parameters: Values | None,
 ) -> Synthesis:
-    """The best of several searches.
+    """Return the best result of several searches.
 
     Raises:
-        ModelError: for input that makes no sense.
-        VarimechError: if no start assembles with all targets in reach.
+        ModelError: for invalid input.
+        VarimechError: if no initial design assembles with all targets in reach.
     """
     from .synthesis_result import Synthesis
 
@@ -235,16 +242,16 @@ def synthesize(
     ρ = problem.parameters(best.x)
     named = dict(zip(solvers.data.parameter_set.parameters, ρ.tolist(), strict=False))
     u = problem.timing(best.x)
-    found = kinematics(
+    motion = kinematics(
         solvers, driver, np.linspace(*_shown(problem, u), SCAN), None, None, None, named, "truncate"
     )
-    residuals = problem.residuals(problem.positions(best.x), ρ).reshape(problem.wanted.shape)
+    residuals = problem.residuals(problem.positions(best.x), ρ).reshape(problem.targets.shape)
     return Synthesis(
         solvers.data.name,
         problem.driver,
         dict(zip(problem.names, best.x.tolist(), strict=False)),
         u,
-        problem.wanted,
+        problem.targets,
         residuals,
         best.error,
         error_before,
@@ -255,12 +262,12 @@ def synthesize(
         ),
         len(designs) - len(attempts),
         _defects(problem, best),
-        found,
+        motion,
     )
 
 
 def _search(problem: Problem, x: np.ndarray) -> Attempt | None:
-    """One search; None where the start is no candidate."""
+    """Run one search; None if the initial design is rejected."""
     from scipy.optimize import least_squares
 
     start = problem.first(x)
@@ -280,9 +287,9 @@ def _search(problem: Problem, x: np.ndarray) -> Attempt | None:
         return last[key]
 
     def jacobian(y: np.ndarray) -> np.ndarray:
-        found = at(y)
-        assert found is not None  # steps to designs without positions are not taken
-        return problem.jacobian(found, problem.parameters(y))
+        at_targets = at(y)
+        assert at_targets is not None  # least_squares rejects steps to designs without positions
+        return problem.jacobian(at_targets, problem.parameters(y))
 
     inside = np.clip(start, *bounds)
     if at(inside) is None:
@@ -298,12 +305,12 @@ def _search(problem: Problem, x: np.ndarray) -> Attempt | None:
         gtol=1e-12,
         max_nfev=400,
     )
-    error = float(np.sqrt(2 * result.cost / problem.wanted.size))
+    error = float(np.sqrt(2 * result.cost / problem.targets.size))
     return Attempt(result.x, error, bool(result.status > 0), int(result.nfev))
 
 
 def _starts(problem: Problem, count: int, seed: int) -> list[np.ndarray]:
-    """The nominal design, and others spread over the bounds."""
+    """Return the nominal design, and others distributed over the bounds."""
     first = np.clip(problem.nominal[problem.indices], problem.lower, problem.upper)
     if count == 1:
         return [first]
@@ -325,16 +332,18 @@ def _starts(problem: Problem, count: int, seed: int) -> list[np.ndarray]:
 
 def _design(solvers: ModelSolvers, over: object) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Names and bounds of the parameters that may change."""
-    known = solvers.data.parameter_set.parameters
+    parameters = solvers.data.parameter_set.parameters
     given = dict(over) if isinstance(over, Mapping) else {}
     names = list(given) or over
     indices = solvers.indices(names)  # type: ignore[arg-type]
-    chosen = [list(known)[k] for k in indices]
+    chosen = [list(parameters)[k] for k in indices]
     bounds = []
     for name in chosen:
-        low, high = given.get(name, known[name].bounds) or (None, None)
+        low, high = given.get(name, parameters[name].bounds) or (None, None)
         low, high = -np.inf if low is None else low, np.inf if high is None else high
-        low, high = (known[name].check(x) if isinstance(x, str) else float(x) for x in (low, high))
+        low, high = (
+            parameters[name].check(x) if isinstance(x, str) else float(x) for x in (low, high)
+        )
         if not low < high:
             raise ModelError(
                 "must be (lower, upper)", element="synthesize", label=name, value=(low, high)
@@ -356,7 +365,7 @@ def _shown(problem: Problem, u: np.ndarray) -> tuple[float, float]:
 
 
 def _distinct(attempts: list[Attempt]) -> list[Attempt]:
-    """Optima that differ."""
+    """Return the distinct optima."""
     kept: list[Attempt] = []
     for each in attempts:
         if all(not np.allclose(each.x, other.x, rtol=ALIKE, atol=ALIKE) for other in kept):
@@ -365,7 +374,7 @@ def _distinct(attempts: list[Attempt]) -> list[Attempt]:
 
 
 def _defects(problem: Problem, best: Attempt) -> tuple[str, ...]:
-    """What a designer should know of the best design."""
+    """Describe defects of the best design that a designer should know."""
     notes, u = [], problem.timing(best.x)
     steps = np.diff(u)
     if not ((steps > 0).all() or (steps < 0).all()):

@@ -1,4 +1,4 @@
-"""What synthesis gives: the best design, other optima, residuals and defects."""
+"""Result of a synthesis: the best design, other optima, residuals and defects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Synthesis(Result):
-    """A design that meets targets as well as it can, by least squares."""
+    """A design that approximates targets by least squares."""
 
     mechanism: str
     driver: str
@@ -28,22 +28,24 @@ class Synthesis(Result):
     values: np.ndarray
     """Values of the driver at the targets (rad or m)."""
     targets: np.ndarray
-    """(target, number)"""
+    """Values of the targets, (target, number)."""
     residuals: np.ndarray
-    """(target, number): outputs minus targets."""
+    """Outputs minus targets, (target, number)."""
     error: float
     """Root mean square of the residuals."""
     error_before: float
-    """The same of the nominal design; not a number where it does not reach all targets."""
+    """Root mean square of the residuals of the nominal design; NaN if it does not reach all
+    targets.
+    """
     converged: bool
     optima: tuple[tuple[float, dict[str, float]], ...]
-    """Distinct local optima, the best one first: error and parameters."""
+    """Distinct local optima, the best first: error and parameters."""
     failed_starts: int
-    """Starts that do not assemble, or do not reach all targets on one branch."""
+    """Number of initial designs that do not assemble, or do not reach all targets on one branch."""
     defects: tuple[str, ...]
-    """Targets out of order, and a driver that does not turn fully."""
+    """Defects such as targets out of order, or a driver that does not turn fully."""
     kinematics: Kinematics
-    """Of the best design, over the targets."""
+    """Kinematics of the best design over the targets."""
 
     _dims = ("target", "number")
 
@@ -76,13 +78,13 @@ class Synthesis(Result):
 
     @property
     def local_optima(self) -> pd.DataFrame:
-        """Distinct local optima as a table, the best one first."""
+        """Table of the distinct local optima, the best first."""
         import pandas as pd
 
         return pd.DataFrame([{"error": error, **x} for error, x in self.optima])
 
     def plot(self, *, point: str | None = None, style: str | None = None) -> Figure:
-        """Residuals of all targets; or the path of a point with the targets.
+        """Plot the residuals of all targets, or the path of a point with the targets.
 
         Args:
             point: point whose path was synthesised, in the plane.

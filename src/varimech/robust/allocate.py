@@ -1,10 +1,10 @@
-"""Allocation from user input: the statement, the search, grades, corrections by samples, and the
-verification.
+"""Allocation from user input: checks of the input, the search, grades, corrections of targets by
+samples, and the verification.
 
-A method of statistics may be off (FORM by the curvature of a limit, moments by their order). Where
-independent samples show that at the optimum, the target of the method is moved by the difference,
-and the search goes on from there: a few searches with cheap statistics instead of one whose every
-step takes many samples.
+A method that computes statistics may be in error (FORM by the curvature of a limit, moments by
+their order). Where independent samples at the optimum show such an error, the target of the method
+is shifted by the difference and the search continues from the optimum: a few searches with cheap
+statistics replace one search whose every step takes many samples.
 """
 
 from __future__ import annotations
@@ -50,9 +50,13 @@ from .tolerance_choice import ToleranceChoice, TotalCost, choices_of
 from .verification import Checked, Verification, verified
 
 BEYOND = 1e-9
-"""Share by which a size is clearly beyond the end of a range: sizes are rounded to 1e-9 mm."""
+"""Relative distance at which a size is clearly beyond the end of a range: sizes are rounded to 1e-9
+mm.
+"""
 MOST_CORRECTIONS = 3
-"""Most corrections of targets by samples: each leaves a small part of the error of the one before."""
+"""Maximum number of corrections of targets by samples: each correction leaves a small part of the
+error of the previous one.
+"""
 
 
 class AllocationOptions(StatisticsOptions, total=False):
@@ -73,7 +77,7 @@ class AllocationOptions(StatisticsOptions, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """A checked allocation."""
+    """A checked allocation problem."""
 
     task: AllocationTask
     evaluator: StatisticsEvaluator
@@ -81,13 +85,13 @@ class Statement:
     """Parameters whose tolerances come in grades."""
     correct: bool
     samples: int | None
-    """Of the verification; chosen if None."""
+    """Number of samples of the verification; chosen automatically if None."""
     verify: bool
     seed: int
 
 
 def allocate(s: Simulation, constraints: Constraints, options: AllocationOptions) -> Allocation:
-    """State an allocation and solve it.
+    """State an allocation problem and solve it.
 
     Raises:
         ModelError: for input that makes no sense.
@@ -100,7 +104,7 @@ def allocate(s: Simulation, constraints: Constraints, options: AllocationOptions
 
 
 def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = False) -> Allocation:
-    """The cheapest tolerances, searched for from a design."""
+    """Search for the cheapest tolerances from an initial design."""
     task = stated.task
 
     def result(
@@ -143,7 +147,9 @@ def solved(stated: Statement, start: np.ndarray, began: float, *, warm: bool = F
 
 
 def _in_steps(stated: Statement, task: AllocationTask, best: Found) -> Graded:
-    """The design in grades; tolerances without grades, and nominal values, follow."""
+    """Search for the cheapest design in grades; optimise tolerances without grades, and nominal
+    values, for these grades.
+    """
     task = _at_sizes(task, best, stated.grades)
     graded = in_grades(task, best, stated.grades)
     rest = [c.name not in stated.grades for c in task.choices]
@@ -151,13 +157,13 @@ def _in_steps(stated: Statement, task: AllocationTask, best: Found) -> Graded:
         return graded
     free = np.array([True] * len(task.nominals) + rest)
     x = cheapest(task, graded.x, free, warm=True).x
-    # solvers pass bounds by rounding, beyond which other grades begin
+    # solvers exceed bounds by rounding errors, and other grades begin beyond the bounds
     return replace(graded, x=np.clip(x, task.variables.lower, task.variables.upper))
 
 
 def _at_sizes(task: AllocationTask, best: Found, grades: Sequence[str]) -> AllocationTask:
-    """The task with the grades of the nominal values of a design, which then stay within the range
-    of sizes that has these grades.
+    """Return the task with the grades that apply to the nominal values of a design; restrict the
+    nominal values to the range of sizes that these grades apply to.
 
     Raises:
         ModelError: if a cost by grades is for another range of sizes.
@@ -191,7 +197,7 @@ def _at_sizes(task: AllocationTask, best: Found, grades: Sequence[str]) -> Alloc
 
 
 def statement(s: Simulation, constraints: Constraints, options: AllocationOptions) -> Statement:
-    """Check the input and state the allocation; computes all quantities once.
+    """Check the input and state the allocation problem; evaluate all quantities once.
 
     Raises:
         ModelError: for input that makes no sense.
@@ -262,7 +268,7 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
 def _check_chosen_once(
     distributions: Mapping[str, object], choices: Sequence[ToleranceChoice]
 ) -> None:
-    """Refuse distributions of parameters whose tolerances are chosen."""
+    """Refuse explicit distributions of parameters whose tolerances are design variables."""
     for c in choices:
         if c.name in distributions:
             problem = f"names {c.name!r}, whose tolerance is chosen"
@@ -271,7 +277,7 @@ def _check_chosen_once(
 
 
 def _check_probabilities(constraints: Mapping[str, Constraint]) -> None:
-    """Refuse bounds that ask for certainty: their reliability index is infinite."""
+    """Refuse bounds that require a probability of 0 or 1: their reliability index is infinite."""
     for name, c in constraints.items():
         if isinstance(c.of, Probability) and (c.lower >= 1 or c.upper <= 0):
             problem = f"{c.rule} asks for certainty, which no tolerances are sure to give"
@@ -282,7 +288,7 @@ def _check_probabilities(constraints: Mapping[str, Constraint]) -> None:
 
 
 def _nominal_space(s: Simulation, options: AllocationOptions) -> Space:
-    """Nominal values that may change: only those that are named."""
+    """Return the space of the nominal values that may change: only those named in `over`."""
     over = options.get("over")
     if over is None or not listed(over, "over", Message("give {bounds} of their own")):
         for label in ("bounds", "start"):
@@ -307,19 +313,19 @@ def _variables(space: Space, choices: Sequence[ToleranceChoice]) -> Variables:
     )
 
 
-def _graded(choices: Sequence[ToleranceChoice], given: bool | Sequence[str]) -> tuple[str, ...]:
-    """Parameters whose tolerances come in grades, checked to have some."""
+def _graded(choices: Sequence[ToleranceChoice], grades: bool | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the parameters with tolerances in grades; check that grades exist."""
     names = [c.name for c in choices]
-    if isinstance(given, bool):
-        given = names if given else []
-    wanted = [given] if isinstance(given, str) else list(given)
-    for name in wanted:
+    if isinstance(grades, bool):
+        grades = names if grades else []
+    selected = [grades] if isinstance(grades, str) else list(grades)
+    for name in selected:
         if name not in names:
             problem = f"names {name!r}, whose tolerance is not chosen"
             remedy = f"those that are chosen: {', '.join(map(repr, names))}"
             raise ModelError(problem, element="allocate", field="grades", remedy=remedy)
         choices[names.index(name)].grades  # noqa: B018 - raises where there are none
-    return tuple(wanted)
+    return tuple(selected)
 
 
 # --- verification and corrections
@@ -328,7 +334,7 @@ def _graded(choices: Sequence[ToleranceChoice], given: bool | Sequence[str]) -> 
 def _verified(
     stated: Statement, task: AllocationTask, best: Found, draw: int
 ) -> Verification | None:
-    """Independent samples at a design; those of each draw are others."""
+    """Verify a design by independent samples; each `draw` has its own random numbers."""
     evaluator = stated.evaluator
     if not stated.verify or not best.attempt.converged:
         return None
@@ -358,8 +364,9 @@ def _verified(
 def _corrected(
     stated: AllocationTask, task: AllocationTask, best: Found, check: Verification
 ) -> AllocationTask | None:
-    """The task with targets moved by what samples show; None if no target is off, or one so far
-    that no other target makes up for it: the verification of the result says so.
+    """Return the task with targets shifted by the errors that samples show; None if no target is in
+    error, or if an error is so large that no shifted target compensates it: the verification of the
+    result then reports it.
     """
     moved = dict(task.constraints)
     for c in check.checked:
@@ -367,7 +374,7 @@ def _corrected(
         if c.statistic.over_time or not _is_off(c, own, task.is_active(best, c.name)):
             continue
         by_method = task.search_values(c.name, task.values(best.outcome, c.name)[0])[0]
-        # where no sample, or every one, is beyond a limit, the nearer end of the interval
+        # where no sample, or every sample, is beyond a limit, take the middle of the interval
         sampled = c.estimate if c.lower < c.estimate < c.upper else (c.lower + c.upper) / 2
         shift = float(by_method - task.search_values(c.name, np.array([sampled]))[0])
         moved[c.name] = moved_constraint(own, shift)
@@ -379,13 +386,13 @@ def _corrected(
 
 
 def _resolved(own: Constraint, moved: Constraint) -> bool:
-    """Whether the moved bounds of a probability are not rounded to 0 or 1."""
+    """Whether the shifted bounds of a probability are not rounded to 0 or 1."""
     pairs = ((own.lower, moved.lower), (own.upper, moved.upper))
     return all(0 < new < 1 for old, new in pairs if 0 < old < 1)
 
 
 def _is_off(c: Checked, own: Constraint, active: bool) -> bool:
-    """Whether the interval excludes a bound that decides the cost, or breaks one."""
+    """Whether the interval excludes a bound that is active at the optimum, or violates a bound."""
     if c.contradicted:
         return True
     bounds = [b for b in (own.lower, own.upper) if np.isfinite(b)]

@@ -1,5 +1,5 @@
-"""Allocation: the cheapest tolerances, and nominal values where these may change, for which
-constraints on statistics hold.
+"""Allocation: find the cheapest tolerances, and nominal values where these may change, that satisfy
+constraints on statistics.
 
     min Σ Cᵢ(tᵢ)   with   lower ≤ s(x, t) ≤ upper,   at_least ≤ t ≤ at_most
 """
@@ -29,39 +29,39 @@ from .tolerance_choice import ToleranceChoice, TotalCost
 
 ELEMENT = "allocate"
 SHARES = (0.1, 0.01, 1e-3)
-"""Ranges of nominal values, as shares of those between their bounds, within which a search begins
-again that was lost where statistics are far from normal or constant.
+"""Half widths of the ranges of nominal values, relative to the distance of their bounds, for a
+search that is restarted because it failed where statistics are far from normal or constant.
 """
 MOVES = 20
-"""Most ranges of one size, each about the design that the last one ended with; a round value, with
-which the widest ranges cross the whole space twice.
+"""Maximum number of ranges of one size, each centred at the design where the last search ended; a
+round value, with which the widest ranges cross the whole space twice.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class AllocationTask:
-    """What is allocated: tolerances, their variables, and constraints in the user's units."""
+    """An allocation problem: tolerances, their variables, and constraints in the user's units."""
 
     label: str
     """Name of the mechanism."""
     choices: tuple[ToleranceChoice, ...]
     nominals: tuple[str, ...]
-    """Parameters whose nominal values may change; they are the first variables."""
+    """Parameters whose nominal values may change; they are the first design variables."""
     variables: Variables
     evaluator: Evaluator
-    """Of the cost and the constraints, in the user's variables."""
+    """Evaluator of the cost and the constraints, in the user's variables."""
     constraints: Mapping[str, Constraint]
     settings: Settings
     progress: bool | None = None
 
     @property
     def cost(self) -> TotalCost:
-        """What is minimised."""
+        """Total cost of the tolerances, which is minimised."""
         return TotalCost(self.choices)
 
     @property
     def widths(self) -> slice:
-        """The tolerances among the variables."""
+        """Slice of the tolerances among the design variables."""
         return slice(len(self.nominals), None)
 
     def cost_at(self, x: np.ndarray) -> float:
@@ -72,13 +72,13 @@ class AllocationTask:
 
     @cached_property
     def _places(self) -> tuple[list[str], list[str]]:
-        """Names of the scalars and of the paths of the evaluator, in their order."""
+        """Names of the scalars and of the paths of the evaluator, in the order of its results."""
         scalars, paths = quantities_of(COST, self.cost, self.constraints)
         return list(scalars), list(paths)
 
     def values(self, outcome: Outcome, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Values of a constraint's quantity, (row,), and derivatives, (row, variable), in the
-        user's units.
+        """Values of the quantity of a constraint, (row,), and their derivatives, (row, variable),
+        in the user's units.
         """
         scalars, paths = self._places
         if name in paths:
@@ -88,20 +88,22 @@ class AllocationTask:
         return outcome.values[k : k + 1], outcome.derivatives[k : k + 1]
 
     def search_values(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Values of a constraint's quantity in the scale of the search."""
+        """Values of the quantity of a constraint in the scale of the search."""
         if not isinstance(self.constraints[name].of, Probability):
             return values
         return np.array([index_of(v)[0] for v in values])
 
-    def search_slopes(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Derivatives of the same with respect to the values."""
+    def search_derivatives(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Derivatives of the values in the scale of the search with respect to those in the user's
+        units.
+        """
         if not isinstance(self.constraints[name].of, Probability):
             return np.ones_like(values)
         return np.array([index_of(v)[1] for v in values])
 
     def uncorrected(self, corrected: AllocationTask, name: str, values: np.ndarray) -> np.ndarray:
-        """Values of a constraint's quantity without what its target was moved by, which is what
-        samples show its method to be off.
+        """Values of the quantity of a constraint without the shift of its target, that is, without
+        the error of the method that samples showed.
         """
         shift = shift_of(self.constraints[name], corrected.constraints[name])
         if shift == 0:
@@ -113,11 +115,11 @@ class AllocationTask:
 
         return np.asarray(ndtr(z))
 
-    def uncorrected_slopes(
+    def uncorrected_derivatives(
         self, corrected: AllocationTask, name: str, values: np.ndarray
     ) -> np.ndarray:
-        """Derivatives of the values without the correction with respect to those with it,
-        dP/dP' = φ(β)/φ(β') of a probability; the correction itself is held.
+        """Derivatives of the uncorrected values with respect to the corrected ones, dP/dP' =
+        φ(β)/φ(β') for a probability; the correction itself is held fixed.
         """
         if not isinstance(self.constraints[name].of, Probability):
             return np.ones_like(values)
@@ -125,13 +127,15 @@ class AllocationTask:
         shift = shift_of(self.constraints[name], corrected.constraints[name])
         return np.asarray(np.exp((β**2 - (β - shift) ** 2) / 2))
 
-    def is_active(self, found: Found, name: str) -> bool:
-        """Whether a constraint decides the cost of a design."""
-        rows = next(r.rows for r in found.problem.rows if r.name == name)
-        return bool(np.abs(found.attempt.optimality.scaled[rows]).max() > STRONG)
+    def is_active(self, optimum: Found, name: str) -> bool:
+        """Whether a constraint is active (has a significant multiplier) at an optimum."""
+        rows = next(r.rows for r in optimum.problem.rows if r.name == name)
+        return bool(np.abs(optimum.attempt.optimality.scaled[rows]).max() > STRONG)
 
     def problem(self, x: np.ndarray, free: np.ndarray | None = None) -> DesignProblem:
-        """The design problem of the search from a design, over all variables or some."""
+        """Design problem of a search that starts from a design, over all variables or only the free
+        ones.
+        """
         chosen = np.ones(x.size, dtype=bool) if free is None else free
         return search_problem(
             self.evaluator, self.variables, chosen, x, self.cost, self.constraints
@@ -140,12 +144,12 @@ class AllocationTask:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A design that a search found."""
+    """A design at which a search ended."""
 
     x: np.ndarray
-    """In the user's units."""
+    """Design variables in the user's units."""
     outcome: Outcome
-    """Quantities there, in the user's variables and units."""
+    """Values of the quantities at the design, in the user's variables and units."""
     attempt: Attempt
     problem: DesignProblem
 
@@ -153,10 +157,10 @@ class Found:
 def cheapest(
     task: AllocationTask, x: np.ndarray, free: np.ndarray | None = None, *, warm: bool = False
 ) -> Found:
-    """The cheapest design that meets the constraints, from one design.
+    """Find the cheapest design that satisfies the constraints, starting from one design.
 
     Raises:
-        InfeasibleError: if there is none, with the one that comes nearest.
+        InfeasibleError: if no design satisfies them, with the design that violates them least.
         Stopped: on Ctrl-C after an iteration or more.
     """
     problem = task.problem(x, free)
@@ -181,8 +185,8 @@ def cheapest(
 def _near(
     task: AllocationTask, met: np.ndarray, free: np.ndarray | None, settings: Settings
 ) -> Found | None:
-    """The cheapest design by steps of nominal values within narrow ranges, from a design that meets
-    the constraints; None if that is lost, too.
+    """Find the cheapest design by a sequence of searches within narrow ranges of the nominal
+    values, from a design that satisfies the constraints; None if these searches fail, too.
     """
     own, nominals = task.variables, slice(0, len(task.nominals))
     span = own.upper - own.lower
@@ -212,15 +216,15 @@ def _near(
 
 
 def found(task: AllocationTask, problem: DesignProblem, best: Attempt) -> Found:
-    """A design of a search in the user's variables."""
+    """Convert the result of a search to the user's variables."""
     x = problem.evaluator.x_of(best.x)  # type: ignore[attr-defined]
     return Found(x, task.evaluator.run(x), best, problem)
 
 
 def _check_reachable(task: AllocationTask, x: np.ndarray) -> None:
-    """Refuse targets that the finest tolerances miss while every tolerance makes them worse.
+    """Refuse targets that the finest tolerances miss and that any wider tolerance misses by more.
 
-    Where finer tolerances help one constraint and harm another, the search has to decide.
+    Where finer tolerances improve one constraint and worsen another, the search has to decide.
 
     Raises:
         InfeasibleError: with the values that the finest tolerances reach.
@@ -237,14 +241,16 @@ def _check_reachable(task: AllocationTask, x: np.ndarray) -> None:
 
 
 def _finest(task: AllocationTask, x: np.ndarray) -> np.ndarray:
-    """A design with the finest tolerances."""
+    """Return the design with the finest tolerances."""
     finest = x.copy()
     finest[task.widths] = task.variables.lower[task.widths]
     return finest
 
 
 def _met(task: AllocationTask, x: np.ndarray) -> np.ndarray | None:
-    """The given design or that with the finest tolerances, if one meets the constraints."""
+    """Return the given design or that with the finest tolerances, whichever satisfies the
+    constraints; None if neither does.
+    """
     for design in (x, _finest(task, x)):
         problem = task.problem(design)
         if not Scaled(problem, problem.space.start).shortfall(problem.space.start) > 0:
@@ -253,7 +259,7 @@ def _met(task: AllocationTask, x: np.ndarray) -> np.ndarray | None:
 
 
 def _lost(task: AllocationTask, met: np.ndarray) -> VarimechError:
-    """An error for a search that ended outside the constraints though there are designs within."""
+    """Error of a search that ended outside the constraints although designs inside exist."""
     named = zip(task.variables.names, met.tolist(), strict=True)
     return VarimechError(
         f"{ELEMENT}: the search ended where the constraints do not hold, though they do at"
@@ -267,7 +273,7 @@ def _lost(task: AllocationTask, met: np.ndarray) -> VarimechError:
 
 
 def unreachable(task: AllocationTask, nearest: np.ndarray) -> InfeasibleError:
-    """An error that says how close tolerances come to a target."""
+    """Error that states how close tolerances come to a target."""
     problem = task.problem(nearest)
     outcome, amounts, parts = task.evaluator.run(nearest), {}, []
     for r in problem.rows:

@@ -1,4 +1,4 @@
-"""Allocated tolerances: what `Problem.allocate` gives."""
+"""Results of `Problem.allocate`: allocated tolerances."""
 
 from __future__ import annotations
 
@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DIGITS = 3
-"""Significant digits of tolerances for a workshop, rounded down: finer than a measuring tool reads."""
+"""Significant digits of tolerances in the CSV file for a workshop, rounded down: finer than the
+resolution of a measuring instrument.
+"""
 NEARLY = 0.02
 """Distance of the leverage from 1 up to which a tolerance counts as well chosen; a round value."""
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """A constraint on a statistic, before and after; of one over time the value nearest to its
-    bound.
+    """A constraint on a statistic, before and after the allocation; for a statistic over time, the
+    value nearest to its bound.
     """
 
     name: str
@@ -51,11 +53,11 @@ class Bounded:
     lower: float
     upper: float
     multiplier: float
-    """λ: where the bound moves by δ, the cost changes by −λ δ."""
+    """λ: if the bound moves by δ, the cost changes by −λ δ."""
 
     @property
     def active(self) -> bool:
-        """Whether it decides the cost."""
+        """Whether the constraint is active, so that it determines the cost."""
         return self.multiplier != 0
 
 
@@ -70,50 +72,52 @@ class Allocation(Result):
     label: str
     choices: tuple[ToleranceChoice, ...]
     before: np.ndarray = field(repr=False)
-    """Tolerances before."""
+    """Tolerances before the allocation."""
     after: np.ndarray = field(repr=False)
-    """Tolerances that were chosen."""
+    """Allocated tolerances."""
     lower: np.ndarray = field(repr=False)
     upper: np.ndarray = field(repr=False)
     nominals: Mapping[str, tuple[float, float]]
-    """Parameter whose nominal value may change → before, after."""
+    """Parameter whose nominal value may change → value before, value after."""
     constraints: tuple[Bounded, ...]
     risk: np.ndarray = field(repr=False)
-    """(constraint, tolerance): derivatives of the statistics with respect to the tolerances."""
+    """Derivatives of the statistics with respect to the tolerances, (constraint, tolerance)."""
     brings: np.ndarray = field(repr=False)
-    """(before or after, tolerance): what a wider tolerance costs in terms of the constraints, Σ λ
-    ∂s/∂t.
+    """Effect of each tolerance on the constraints in units of cost, Σ λ ∂s/∂t, (before or after,
+    tolerance).
     """
     equal: Equal | None
-    """Equal tolerances with the same risk; None if none within the bounds have that risk."""
+    """Equal tolerances with the same risk; None if no equal tolerances within their bounds have
+    this risk.
+    """
     grades: Mapping[str, str]
-    """Parameter → grade of ISO 286-1, of tolerances in grades."""
+    """Parameter → grade of ISO 286-1, for tolerances in grades."""
     continuous_cost: float
-    """Cost of the cheapest continuous tolerances; the cost itself where none is in grades."""
+    """Cost of the cheapest continuous tolerances; equal to the cost if none is in grades."""
     method: str
-    """Of statistics."""
+    """Method that computed the statistics."""
     runs: Mapping[str, int]
     """Numbers of runs: "runs", "gradient_runs", "second_order_runs", "evaluations"."""
     corrections: int
-    """How often targets were corrected by samples, because the method of statistics was off."""
+    """Number of times that targets were corrected by samples because of errors of the method."""
     converged: bool
     message: str
     verification: Verification | None
     seconds: float
     designs: TwoDesigns | None = field(default=None, repr=False)
-    """Before and after; `.distributions()` samples both."""
+    """Designs before and after the allocation; `.distributions()` samples both."""
 
     _dims = ("parameter",)
-    tolerance = Variable("Tolerances ± that were chosen.", "after")
-    cost_of_each = Variable("What each of them costs.", "cost")
+    tolerance = Variable("Allocated tolerances ±.", "after")
+    cost_of_each = Variable("Cost of each tolerance.", "cost")
     leverage = Variable(
-        "What tightening a tolerance brings for what it costs, before: above 1 it should be"
-        " tightened, below 1 it may be relaxed. It is 1 where a tolerance is well chosen."
+        "Benefit of tightening a tolerance relative to its cost, before the allocation: above 1 it"
+        " should be tightened, below 1 it may be relaxed. It is 1 for a well chosen tolerance."
     )
 
     @property
     def info(self) -> dict[str, Any]:
-        """Mechanism, costs, method, numbers of runs, end of the search, and seconds."""
+        """Mechanism, costs, method, numbers of runs, termination of the search, and seconds."""
         costs = {"cost": self.cost, "cost_before": self.cost_before}
         if self.equal is not None:
             costs["cost_of_equal_tolerances"] = self.equal.cost
@@ -125,35 +129,37 @@ class Allocation(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Parameters whose tolerances were chosen."""
+        """Parameters whose tolerances were allocated."""
         return tuple(c.name for c in self.choices)
 
     @property
     def tolerances(self) -> dict[str, float]:
-        """Parameter → tolerance ± that was chosen, in the unit of the parameter."""
+        """Parameter → allocated tolerance ±, in the unit of the parameter."""
         return dict(zip(self.names, self.after.tolist(), strict=True))
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → nominal value that was chosen, of those that have no tolerance."""
+        """Parameter → optimal nominal value, for parameters without a tolerance."""
         return {n: x for n, (_, x) in self.nominals.items() if n not in self.names}
 
     @property
     def distributions(self) -> dict[str, Any]:
-        """Parameter → distribution with the tolerance, and the nominal value, that was chosen."""
+        """Parameter → distribution with the allocated tolerance and, if it may change, the optimal
+        nominal value.
+        """
         from scipy.stats import norm
 
-        found: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         for c, t in zip(self.choices, self.after.tolist(), strict=True):
             σ = t / c.tolerance.sigmas
             moved = c.name in self.nominals
             own = Tolerance(t, c.tolerance.sigmas)
-            found[c.name] = norm(self.nominals[c.name][1], σ) if moved else own
-        return found
+            by_name[c.name] = norm(self.nominals[c.name][1], σ) if moved else own
+        return by_name
 
     @cached_property
     def _costs(self) -> np.ndarray:
-        """(before or after, tolerance)"""
+        """Costs, (before or after, tolerance)."""
         return np.array(
             [
                 [c.cost.value(t) for c, t in zip(self.choices, widths.tolist(), strict=True)]
@@ -173,32 +179,32 @@ class Allocation(Result):
 
     @property
     def cost(self) -> float:
-        """Of all tolerances that were chosen."""
+        """Total cost of the allocated tolerances."""
         return float(self._costs[1].sum())
 
     @property
     def cost_before(self) -> float:
-        """Of the tolerances before."""
+        """Total cost of the tolerances before."""
         return float(self._costs[0].sum())
 
     @property
     def rounding_cost(self) -> float:
-        """What grades cost more than the cheapest continuous tolerances."""
+        """Extra cost of tolerances in grades over the cheapest continuous tolerances."""
         return self.cost - self.continuous_cost
 
     @property
     def saving(self) -> float:
-        """Share of the cost of equal tolerances at equal risk that is saved; NaN without them."""
+        """Relative saving compared with equal tolerances at equal risk; NaN if there are none."""
         return math.nan if self.equal is None else 1 - self.cost / self.equal.cost
 
     @property
     def multipliers(self) -> dict[str, float]:
-        """Constraint → λ: where its bound moves by δ, the cost changes by −λ δ."""
+        """Constraint → λ: if its bound moves by δ, the cost changes by −λ δ."""
         return {b.name: b.multiplier for b in self.constraints}
 
     @cached_property
     def _leverage(self) -> np.ndarray:
-        """(before or after, tolerance)"""
+        """Leverage of the tolerances, (before or after, tolerance)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self._slopes < 0, self.brings / -self._slopes, np.inf)
 
@@ -279,7 +285,7 @@ class Allocation(Result):
         return head, rows
 
     def _at_bound(self, k: int) -> str:
-        """Which bound a tolerance is at."""
+        """Bound that a tolerance is at, "finest" or "widest"; otherwise an empty string."""
         if self.after[k] <= self.lower[k] * (1 + 100 * ROUNDING):
             return "finest"
         return "widest" if self.after[k] >= self.upper[k] * (1 - 100 * ROUNDING) else ""
@@ -288,7 +294,8 @@ class Allocation(Result):
         """Write the tolerances for a workshop: nominal value, tolerance ±, smallest and largest
         value, unit, grade and cost of each.
 
-        Tolerances are rounded down to three digits; limits are the nominal value ± that.
+        Tolerances are rounded down to three digits; limits are the nominal value ± the rounded
+        tolerance.
 
         Args:
             path: the file.
@@ -375,7 +382,7 @@ class Allocation(Result):
             notes.append("no equal tolerances within their bounds are known to have this risk")
         if self.corrections:
             times = "once" if self.corrections == 1 else f"{self.corrections} times"
-            notes.append(f"targets were corrected {times}, by samples: {self.method} is off")
+            notes.append(f"targets were corrected {times}, by samples: {self.method} is in error")
         if self.verification is None:
             notes.append("not verified by samples")
         else:
@@ -384,7 +391,7 @@ class Allocation(Result):
 
 
 def interrupted(allocation: Allocation) -> Interrupted:
-    """Ctrl-C, with the best tolerances up to then."""
+    """Error for Ctrl-C, with the best tolerances up to that point."""
     return Interrupted(
         f"{allocation.label!r}: allocation stopped",
         allocation,
@@ -393,6 +400,6 @@ def interrupted(allocation: Allocation) -> Interrupted:
 
 
 def _rounded_down(t: float) -> float:
-    """A tolerance with three digits, not wider than it is."""
+    """Round a tolerance down to three significant digits."""
     unit = 10.0 ** (math.floor(math.log10(t)) - DIGITS + 1)
     return math.floor(t / unit * (1 + ROUNDING)) * unit

@@ -39,12 +39,12 @@ class AllocationCurve(Result):
 
     label: str
     rule: str
-    """The statistic in words."""
+    """Label of the statistic."""
     unit: str
     targets: np.ndarray = field(repr=False)
-    """In increasing order."""
+    """Targets in increasing order."""
     allocations: tuple[Allocation | None, ...] = field(repr=False)
-    """One for each target; None where no tolerances reach it."""
+    """Allocation for each target; None where no tolerances reach the target."""
     seconds: float
 
     _dims = ("target",)
@@ -60,12 +60,14 @@ class AllocationCurve(Result):
 
     @property
     def axis(self) -> str:
-        """Label of the targets."""
+        """Axis label of the targets."""
         return f"{self.rule} ({self.unit})" if self.unit else self.rule
 
     @property
     def risks(self) -> tuple[np.ndarray, str]:
-        """The targets as plotted, with their label; for probabilities near 1, the difference to 1."""
+        """Targets as plotted, and their axis label; probabilities near 1 are plotted as the
+        difference to 1.
+        """
         if self.rule.startswith("probability") and (self.targets > 0.5).all():
             return 1 - self.targets, f"1 − {self.axis}"
         return self.targets, self.axis
@@ -124,7 +126,7 @@ class AllocationCurve(Result):
 
 
 def _verdict(a: Allocation) -> str:
-    """What samples say about the target."""
+    """Result of the verification by samples, as text."""
     if a.verification is None:
         return "not verified"
     return next(c.verdict for c in a.verification.checked if c.name == "target")
@@ -136,11 +138,11 @@ def allocation_curve(
     constraints: Constraints,
     options: AllocationOptions,
 ) -> AllocationCurve:
-    """Allocations for several targets, each from the one before.
+    """Allocate for several targets, each search starting from the previous optimum.
 
     Raises:
         ModelError: for targets that are not bounds of one statistic on one side.
-        InfeasibleError: if none of them can be reached.
+        InfeasibleError: if no target can be reached.
         Interrupted: on Ctrl-C; its `result` is the curve up to then.
     """
     began = time.perf_counter()
@@ -153,11 +155,11 @@ def allocation_curve(
         )
     first = targets[order[0]]
     base = statement(s, {"target": first, **others}, options)
-    found: dict[int, Allocation | None] = {}
+    allocations: dict[int, Allocation | None] = {}
     error: InfeasibleError | None = None
 
     def curve() -> AllocationCurve:
-        places = sorted(found, key=lambda k: bounds[k])
+        places = sorted(allocations, key=lambda k: bounds[k])
         of = first.of
         assert isinstance(of, Statistic)
         return AllocationCurve(
@@ -165,7 +167,7 @@ def allocation_curve(
             of.label,
             of.unit,
             np.array([bounds[k] for k in places]),
-            tuple(found[k] for k in places),
+            tuple(allocations[k] for k in places),
             time.perf_counter() - began,
         )
 
@@ -174,30 +176,30 @@ def allocation_curve(
         for done, k in enumerate(order.tolist()):
             own = _with_target(base, targets[k])
             try:
-                found[k] = a = solved(own, start, time.perf_counter(), warm=done > 0)
+                allocations[k] = a = solved(own, start, time.perf_counter(), warm=done > 0)
                 start = np.concatenate([[x for _, x in a.nominals.values()], a.after])
             except InfeasibleError as missed:
-                found[k], error = None, missed
+                allocations[k], error = None, missed
             except KeyboardInterrupt:
-                if not any(found.values()):
+                if not any(allocations.values()):
                     raise
-                reached = f"{s.name!r}: {len(found)} of {len(bounds)} targets"
+                reached = f"{s.name!r}: {len(allocations)} of {len(bounds)} targets"
                 raise Interrupted(reached, curve(), "their curve is the `result`") from None
             report(done + 1)
-    if error is not None and not any(found.values()):
+    if error is not None and not any(allocations.values()):
         raise error
     return curve()
 
 
 def _with_target(base: Statement, target: Constraint) -> Statement:
-    """The same with another target, without building anything anew."""
+    """Return the statement with another target, without building anything again."""
     task = replace(base.task, constraints={**base.task.constraints, "target": target})
     check_targets_resolved(base.evaluator, task.constraints)
     return replace(base, task=task)
 
 
 def _checked(targets: Sequence[Constraint]) -> tuple[list[float], bool]:
-    """The bounds, and whether they are upper ones."""
+    """Bounds of the targets, and whether they are upper bounds."""
     if not isinstance(targets, Sequence) or len(targets) < 2:
         problem = "must be two bounds of one statistic or more"
         remedy = "give [vm.std(f) <= s for s in (0.1, 0.2, 0.3)]"

@@ -20,7 +20,7 @@ BEFORE, AFTER, EQUAL = "#999999", COLOURS[0], COLOURS[1]
 
 
 def draw_allocation(a: Allocation, style: str | None) -> Figure:
-    """Left the tolerances with their bounds, right their costs."""
+    """Draw the tolerances with their bounds on the left and their costs on the right."""
     figure = new_figure(10.0, 1.6 + 0.55 * len(a.names))
     left, right = figure.subplots(1, 2, sharey=True)
     _draw_tolerances(left, a)
@@ -48,7 +48,7 @@ def _title(a: Allocation) -> str:
 
 
 def _draw_tolerances(ax: Axes, a: Allocation) -> None:
-    """Each relative to what it was, because units differ."""
+    """Draw each tolerance relative to its value before, because units differ."""
     y, unit = np.arange(len(a.names)), a.before
     ax.hlines(y, a.lower / unit, a.upper / unit, color="#dddddd", linewidth=7, zorder=1)
     ax.plot(np.ones(y.size), y, "o", color=BEFORE, markersize=7, zorder=3)
@@ -78,7 +78,7 @@ def _draw_costs(ax: Axes, a: Allocation) -> None:
 
 
 def draw_curve(curve: AllocationCurve, style: str | None) -> Figure:
-    """Cost against the target, and the tolerances behind it."""
+    """Draw cost against the target, and the corresponding tolerances."""
     figure = new_figure(10.0, 4.2)
     left, right = figure.subplots(1, 2)
     x, axis = curve.risks

@@ -1,4 +1,4 @@
-"""The numbers of an allocation: statistics, multipliers, and what each tolerance brings."""
+"""Figures of an allocation: statistics, multipliers, and the effect of each tolerance."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def allocation_of(
     verification: Verification | None,
     seconds: float,
 ) -> Allocation:
-    """The result of a search.
+    """Build the result of a search.
 
     Args:
-        evaluator: of the statistics, with its numbers of runs.
-        stated: what was asked for.
-        task: the same with corrected targets.
+        evaluator: evaluator of the statistics, which counts its runs.
+        stated: the allocation task as stated by the user.
+        task: the allocation task with corrected targets.
         best: the cheapest continuous design.
-        corrections: how often targets were corrected.
+        corrections: number of corrections of targets.
         equal: equal tolerances at equal risk.
-        graded: the design in grades, if there is one.
-        verification: independent samples of the design that is the result.
-        seconds: of everything.
+        graded: the design in grades, if tolerances are in grades.
+        verification: verification of the resulting design by independent samples.
+        seconds: total wall time.
     """
     widths, x = task.widths, best.x if graded is None else graded.x
     start = task.variables.start
@@ -43,7 +43,7 @@ def allocation_of(
     before = task.evaluator.run(start)
     constraints, risk = [], []
     for name, c in stated.constraints.items():
-        values, slopes = task.values(outcome, name)
+        values, derivatives = task.values(outcome, name)
         k = int(np.argmin(np.minimum(values - c.lower, c.upper - values)))
         value = stated.uncorrected(task, name, values)[k]
         first = stated.uncorrected(task, name, task.values(before, name)[0])
@@ -52,8 +52,8 @@ def allocation_of(
         bounds = c.lower, c.upper
         unit = c.of.unit
         constraints.append(Bounded(name, c.rule, unit, float(own), float(value), *bounds, λ))
-        share = stated.uncorrected_slopes(task, name, values)[k]
-        risk.append(share * slopes[k, widths])
+        share = stated.uncorrected_derivatives(task, name, values)[k]
+        risk.append(share * derivatives[k, widths])
     runs = {
         "runs": evaluator.counts.total,
         "gradient_runs": evaluator.counts.gradients,
@@ -86,8 +86,8 @@ def allocation_of(
 
 
 def _multiplier(stated: AllocationTask, task: AllocationTask, best: Found, name: str) -> float:
-    """λ of a constraint in the user's units, at the target that the user gave, with its correction
-    held; zero where it does not decide the cost.
+    """λ of a constraint in the user's units, at the target that the user stated, with its
+    correction held fixed; zero if the constraint is inactive.
     """
     if not task.is_active(best, name):
         return 0.0
@@ -95,11 +95,11 @@ def _multiplier(stated: AllocationTask, task: AllocationTask, best: Found, name:
     λ = best.attempt.optimality.rows[rows]
     values, _ = task.values(best.outcome, name)
     values = stated.uncorrected(task, name, values)
-    return float((λ * stated.search_slopes(name, values)).sum())
+    return float((λ * stated.search_derivatives(name, values)).sum())
 
 
 def _brings(task: AllocationTask, best: Found, x: np.ndarray) -> np.ndarray:
-    """Σ λ ∂s/∂t at a design, with the multipliers of the optimum."""
+    """Effect of each tolerance, Σ λ ∂s/∂t, at a design, with the multipliers of the optimum."""
     problem = task.problem(x)
     J = problem.constraints_jac(problem.space.start)
     active = np.concatenate(

@@ -1,5 +1,5 @@
-"""Distributions of the quantities behind statistics, before and after a design was chosen: samples
-of two designs with common random numbers, so that their difference is that of the designs.
+"""Distributions of the quantities behind statistics, before and after optimisation: samples of both
+designs with common random numbers, so that they differ by the design only.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .method import StatisticsTask
 from .statistic import Probability, Statistic
 
 SAMPLES = 4000
-"""Samples of each design: a histogram of 30 bars is then off by some 5 % at its top."""
+"""Samples of each design: a histogram of 30 bars then has an error of some 5 % at its peak."""
 SEED = 1 << 21
-"""Other random numbers than those of methods and verifications."""
+"""Seed offset, so that random numbers differ from those of methods and verifications."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +25,17 @@ class Distribution:
     """Samples of a quantity at two designs; NaN where a run failed."""
 
     name: str
-    """Of the statistics that it is behind."""
+    """Names of the statistics of this quantity."""
     unit: str
     before: np.ndarray
     after: np.ndarray
     limits: tuple[float, ...]
-    """Finite limits that a probability has for it."""
+    """Finite limits on this quantity in a probability."""
 
 
 @dataclass(frozen=True, eq=False)
 class TwoDesigns:
-    """The statistics of a search, and its first and its last design."""
+    """The statistics of a search, with its initial and its final design."""
 
     task: StatisticsTask = field(repr=False)
     before: np.ndarray
@@ -45,7 +45,7 @@ class TwoDesigns:
         """Sample both designs.
 
         Args:
-            samples: of each design.
+            samples: number of samples of each design.
 
         Returns:
             A distribution for each number of a run; quantities over time have none.
@@ -60,17 +60,17 @@ class TwoDesigns:
             point = self.task.design.at(x)
             sampled.append(self.task.runs.reachable(point.rows(point.values(u)))[0])
         first, last = sampled
-        found: dict[int, Distribution] = {}
+        by_column: dict[int, Distribution] = {}
         for name, unit, column, limits in self._numbers():
-            known = found.get(column)
-            names = name if known is None else f"{known.name}, {name}"
-            every = limits if known is None else (*known.limits, *limits)
+            existing = by_column.get(column)
+            names = name if existing is None else f"{existing.name}, {name}"
+            every = limits if existing is None else (*existing.limits, *limits)
             both = first[:, column], last[:, column]
-            found[column] = Distribution(names, unit, *both, tuple(sorted({*every})))
-        return list(found.values())
+            by_column[column] = Distribution(names, unit, *both, tuple(sorted({*every})))
+        return list(by_column.values())
 
     def _numbers(self) -> Iterator[tuple[str, str, int, tuple[float, ...]]]:
-        """Statistic, unit, column and limits of each number that a statistic is of."""
+        """Yield name, unit, column and limits of each scalar quantity of a statistic."""
         statistics: Mapping[str, Statistic] = self.task.statistics
         for name, statistic in statistics.items():
             if statistic.over_time:

@@ -7,13 +7,14 @@ by least squares at fixed points u_n, so that with Ψ⁺ the pseudo-inverse
 
     a = Ψ⁺ ψ,     ∂a/∂x = Ψ⁺ ∂ψ/∂x :
 
-derivatives of values and gradients by the same linear map. Variables are those of the standard
-normal space (Hermite polynomials), or, of independent uniform parameters, their probabilities
-(Legendre). Quantiles and probabilities are those of samples of the sum, which cost no run. D. Xiu and
-G. E. Karniadakis, SIAM J. Sci. Comput. 24 (2002).
+Values and gradients are mapped to coefficients by the same linear map. The variables are those of
+the standard normal space (Hermite polynomials) or, for independent uniform parameters, their
+probabilities (Legendre polynomials). Quantiles and probabilities are computed from samples of the
+sum, which take no run. D. Xiu and G. E. Karniadakis, SIAM J. Sci. Comput. 24 (2002).
 
-Errors are by leave-one-out, as the standard deviation of what the sum leaves over; of quantiles and
-probabilities, also what the polynomials of the highest degree change, because few runs reach the tails.
+Errors are estimated by leave-one-out cross-validation, as the standard deviation of the residual;
+for quantiles and probabilities also as the change caused by the polynomials of the highest degree,
+because few runs reach the tails.
 """
 
 from __future__ import annotations
@@ -36,16 +37,18 @@ from .settings import StatisticsSettings
 from .statistic import Mean, Probability, Quantile, Statistic, Worst
 
 OVERSAMPLING = 2
-"""Points for each polynomial: with fewer, least squares amplify what the sum leaves over."""
+"""Points for each polynomial: with fewer, least squares amplify the residual."""
 DEGREE, MOST_TERMS = 3, 250
-"""Degree where none is given, and most polynomials; then the degree is 2."""
+"""Default degree, and maximum number of polynomials; with more, the degree is 2."""
 DRAWN, GROUPS = 1 << 15, 32
-"""Samples of the sum for quantiles and probabilities, in so many groups: they cost no run."""
+"""Samples of the sum for quantiles and probabilities, and the number of groups; they take no
+run.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class ChaosMethod:
-    """The method; see the head of this file."""
+    """Polynomial chaos as a method that computes statistics (see the module docstring)."""
 
     task: StatisticsTask
     settings: StatisticsSettings = field(default_factory=StatisticsSettings)
@@ -70,7 +73,7 @@ class ChaosMethod:
 
     @cached_property
     def degree(self) -> int:
-        """Of the polynomials."""
+        """Degree of the polynomials."""
         if self.settings.degree is not None:
             return self.settings.degree
         return DEGREE if math.comb(self.dimension + DEGREE, DEGREE) <= MOST_TERMS else 2
@@ -90,20 +93,20 @@ class ChaosMethod:
     @cached_property
     def exponents(self) -> list[tuple[int, ...]]:
         """Degrees in each variable, for each polynomial; the constant first."""
-        found = []
+        degrees = []
         for total in range(self.degree + 1):
             for chosen in combinations_with_replacement(range(self.dimension), total):
-                found.append(tuple(chosen.count(k) for k in range(self.dimension)))
-        return found
+                degrees.append(tuple(chosen.count(k) for k in range(self.dimension)))
+        return degrees
 
     @property
     def resolution(self) -> int:
-        """Number of samples of the sum that probabilities are counted with."""
+        """Number of samples of the sum from which probabilities are estimated."""
         return DRAWN
 
     @cached_property
     def points(self) -> np.ndarray:
-        """u, (run, random parameter): the same at every design."""
+        """Points u of the runs, (run, random parameter): the same at every design."""
         return self._drawn(self.count, 0)
 
     def basis(self, u: np.ndarray) -> np.ndarray:
@@ -122,7 +125,7 @@ class ChaosMethod:
 
     @cached_property
     def _fit(self) -> tuple[np.ndarray, np.ndarray]:
-        """Ψ⁺, (polynomial, run), and the residual map for leave-one-out errors, (run, run)."""
+        """Ψ⁺, (polynomial, run), and the map from values to leave-one-out residuals, (run, run)."""
         Ψ = self.basis(self.points)
         inverse = np.linalg.pinv(Ψ)
         hat = Ψ @ inverse
@@ -137,7 +140,7 @@ class ChaosMethod:
 
     @cached_property
     def _samples(self) -> np.ndarray:
-        """Polynomials at the samples for quantiles and probabilities."""
+        """Values of the polynomials at the samples for quantiles and probabilities."""
         return self.basis(self._drawn(DRAWN, GROUPS))
 
     def _drawn(self, count: int, first: int) -> np.ndarray:
@@ -152,7 +155,7 @@ class ChaosMethod:
         return np.asarray(ndtri(np.concatenate(parts)))
 
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
-        """See `StatisticsMethod`; errors take no more runs."""
+        """See `StatisticsMethod`; error estimates need no additional runs."""
         point = self.task.design.at(x)
         values, J = self.task.runs.first(point.rows(point.values(self.points)))
         derivatives = point.in_variables(self.points, J)
@@ -161,7 +164,7 @@ class ChaosMethod:
         da = np.einsum("kn,ncv->kcv", inverse, derivatives)
         left = np.sqrt(((off @ values) ** 2).mean(axis=0))
         lower = self._lower_degree @ values if errors else None
-        found = {}
+        results = {}
         for name, statistic in self.task.statistics.items():
             columns = self.task.columns(statistic)
             if isinstance(statistic, (Quantile, Probability)):
@@ -172,8 +175,8 @@ class ChaosMethod:
                     _of_coefficients(statistic, a[:, c], da[:, c], float(left[c]), self.count)
                     for c in columns[0]
                 ]
-            found[name] = Values(*(np.array(part) for part in zip(*each, strict=True)))
-        return found
+            results[name] = Values(*(np.array(part) for part in zip(*each, strict=True)))
+        return results
 
     def _by_samples(
         self,
@@ -184,9 +187,10 @@ class ChaosMethod:
         left: np.ndarray,
         lower: np.ndarray | None,
     ) -> tuple[float, np.ndarray, float]:
-        """Of samples of the sum, over one column of each function. What the sum leaves over depends
-        on the same variables as the sum, and is largest in the tails: it may move a quantile or a
-        limit by its whole standard deviation, times their distance from the mean.
+        """Compute a quantile or probability by samples of the sum, from one column of each
+        function. The residual depends on the same variables as the sum and is largest in the tails:
+        it may shift a quantile or a limit by its whole standard deviation, times their distance
+        from the mean.
         """
         Ψ, c = self._samples, [int(k[0]) for k in columns]
         drawn = SampledStatistics(Ψ @ a[:, c], np.einsum("nk,kcv->ncv", Ψ, da[:, c]), GROUPS)
@@ -194,7 +198,7 @@ class ChaosMethod:
         for k, limit in enumerate(statistic.limits if isinstance(statistic, Probability) else ()):
             error += drawn.change(k, limit, float(left[c[k]]))
         if isinstance(statistic, Quantile):
-            # at least 1: the shape changes as well, also where the deviation does not matter
+            # at least 1: the residual changes the shape too, even where σ has no effect
             error += max(abs(_sigmas(statistic)), 1.0) * left[c[0]]
         if lower is not None:
             rougher = Ψ[:, : len(lower)] @ lower[:, c]
@@ -207,8 +211,8 @@ class ChaosMethod:
 def _of_coefficients(
     statistic: Statistic, a: np.ndarray, da: np.ndarray, left: float, runs: int
 ) -> tuple[float, np.ndarray, float]:
-    """A statistic of one column: a coefficient is off by what the sum leaves over, divided by the
-    root of the number of runs.
+    """Compute a statistic of one column from coefficients; the error of a coefficient is the
+    residual divided by the square root of the number of runs.
     """
     rough = left / math.sqrt(runs)
     if isinstance(statistic, Mean):
@@ -223,7 +227,7 @@ def _of_coefficients(
 
 
 def _widening(a: np.ndarray, left: float) -> float:
-    """By how much the standard deviation grows with what the sum leaves over."""
+    """Increase of the standard deviation by the residual."""
     σ = float(np.linalg.norm(a[1:]))
     return math.hypot(σ, left) - σ
 

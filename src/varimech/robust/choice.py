@@ -1,9 +1,10 @@
-"""The choice of the methods that compute statistics.
+"""Selection of the methods that compute statistics.
 
-Asked for by name, a method computes what it can; FORM leaves means and deviations to moments.
-Otherwise, at the reference design, the first whose estimated errors are small: for means and
-deviations moments of order 1, of order 2, polynomial chaos; for quantiles and probabilities FORM,
-polynomial chaos; and samples where none is good and they resolve the probabilities.
+A method selected by name computes the statistics that it can; FORM leaves means and standard
+deviations to moments. Otherwise the first method with small estimated errors at the reference
+design is taken: for means and standard deviations moments of order 1, moments of order 2,
+polynomial chaos; for quantiles and probabilities FORM, polynomial chaos; samples if none of these
+is accurate and the probabilities can be resolved by samples.
 """
 
 from __future__ import annotations
@@ -26,28 +27,28 @@ from .settings import MOST_SAMPLES, SAMPLES, StatisticsSettings
 from .statistic import Probability, Quantile, Statistic
 
 GOOD = 0.02
-"""Error of a mean or a standard deviation, in standard deviations, up to which moments are taken:
-about that of the default number of samples for a deviation.
+"""Largest acceptable error of a mean or a standard deviation, in standard deviations: about the
+error of a standard deviation by the default number of samples.
 """
 GOOD_QUANTILE, GOOD_SHARE = 0.05, 0.1
-"""The same for a quantile by FORM; and the share of a probability (or its complement) by which the
-second order may correct it.
+"""Largest acceptable error of a quantile by FORM, in standard deviations; and the largest
+acceptable second-order correction of a probability, relative to it or to its complement.
 """
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A method for some statistics, and why it was chosen."""
+    """A method for some statistics, and the reason for its selection."""
 
     method: StatisticsMethod
     reason: str = ""
 
 
 def methods_of(task: StatisticsTask, method: str, settings: StatisticsSettings) -> list[Chosen]:
-    """The methods for statistics by the name of a method.
+    """Return the methods that compute the statistics of a task, for a method name.
 
     Raises:
-        ModelError: for an unknown method, or a statistic that the method does not have.
+        ModelError: for an unknown method, or a statistic that the method cannot compute.
     """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -61,11 +62,11 @@ def methods_of(task: StatisticsTask, method: str, settings: StatisticsSettings) 
     if method == "form":
         reason = "FORM has probabilities and quantiles only" if rare and soft else ""
         if soft and not rare:
-            FormMethod(soft, settings)  # which says what it has
+            FormMethod(soft, settings)  # whose error states what FORM computes
         chosen = [Chosen(FormMethod(rare, settings))] if rare else []
         return chosen + ([Chosen(_moments(soft, settings), reason)] if soft else [])
     by_rare = _for_rare(rare, settings) if rare else None
-    # samples and polynomials that are there anyway yield all statistics
+    # samples and polynomials that are computed anyway yield all statistics
     if by_rare is not None and isinstance(by_rare.method, (SamplesMethod, ChaosMethod)):
         same = type(by_rare.method)
         return [Chosen(same(task, by_rare.method.settings), by_rare.reason)]
@@ -74,12 +75,14 @@ def methods_of(task: StatisticsTask, method: str, settings: StatisticsSettings) 
 
 
 def _moments(task: StatisticsTask, settings: StatisticsSettings) -> StatisticsMethod:
-    """Of order 1, unless order 2 is asked for."""
+    """Moments of order 1, or of order 2 on request."""
     return SecondMoments(task) if settings.order == 2 else FirstMoments(task)
 
 
 def _parts(task: StatisticsTask) -> tuple[StatisticsTask | None, StatisticsTask | None]:
-    """Means and deviations (and bands of quantiles); probabilities and quantiles."""
+    """Split a task into means and standard deviations (and bands of quantiles), and probabilities
+    and quantiles.
+    """
     rare = {n: s for n, s in task.statistics.items() if _is_rare(s)}
     soft = {n: s for n, s in task.statistics.items() if n not in rare}
     return (
@@ -93,7 +96,7 @@ def _is_rare(s: Statistic) -> bool:
 
 
 def _for_moments(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
-    """The first method that is good enough."""
+    """Return the first method with acceptable errors."""
     x, why = task.design.start, list[str]()
     σ: KnownMoments = FirstMoments(task).moments(x)
     orders: dict[int, Callable[[], StatisticsMethod]] = {
@@ -104,10 +107,10 @@ def _for_moments(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
     for make in [*makers, lambda: _chaos(task, settings)]:
         try:
             method = make()
-            found = method.evaluate(x, errors=True)
+            results = method.evaluate(x, errors=True)
             if isinstance(method, (FirstMoments, SecondMoments)):
                 σ = method.moments(x)
-            worst = _largest_error(task, found, σ)
+            worst = _largest_error(task, results, σ)
         except VarimechError as refused:  # distributions, paths, too many parameters, failing runs
             why.append(refused.without_remedy())
             continue
@@ -118,7 +121,7 @@ def _for_moments(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
 
 
 def _for_rare(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
-    """FORM, or where the limits are too curved for it, polynomials or samples."""
+    """Return FORM or, where the limits are too curved for it, polynomial chaos or samples."""
     x, why = task.design.start, list[str]()
     σ = FirstMoments(task).moments(x)
     form, needed = FormMethod(task, settings), math.inf
@@ -126,21 +129,21 @@ def _for_rare(task: StatisticsTask, settings: StatisticsSettings) -> Chosen:
     for make in makers:
         try:
             method = make()
-            found = method.evaluate(x, errors=True)
+            results = method.evaluate(x, errors=True)
         except VarimechError as refused:
             why.append(refused.without_remedy())
             continue
-        # NaN stays NaN, and is not small
-        off = float(np.max([_rare_error(task, name, v, σ) for name, v in found.items()]))
+        # np.max keeps NaN, which fails the comparison below
+        off = float(np.max([_rare_error(task, name, v, σ) for name, v in results.items()]))
         if off <= 1:
             return Chosen(method, "; ".join(why))
         why.append(f"{method.title}: estimated errors are too large")
-        needed = min(needed, max(_samples(s, found[n]) for n, s in task.statistics.items()))
-    wanted = max(SAMPLES, needed) if settings.samples is None else settings.samples
-    if wanted > MOST_SAMPLES:
-        why.append(f"{wanted:.2g} samples would be needed")
+        needed = min(needed, max(_samples(s, results[n]) for n, s in task.statistics.items()))
+    count = max(SAMPLES, needed) if settings.samples is None else settings.samples
+    if count > MOST_SAMPLES:
+        why.append(f"{count:.2g} samples would be needed")
         return Chosen(form, "; ".join(why))
-    samples = replace(settings, samples=int(wanted))
+    samples = replace(settings, samples=int(count))
     return Chosen(SamplesMethod(task, samples), "; ".join(why))
 
 
@@ -149,13 +152,13 @@ def _chaos(task: StatisticsTask, settings: StatisticsSettings) -> ChaosMethod:
 
 
 def _rarer(statistic: Statistic, value: float) -> float:
-    """The probability of a quantile or of a probability, or of the contrary: the smaller one."""
+    """The smaller one of the probability of a statistic and its complement."""
     p = statistic.p if isinstance(statistic, Quantile) else value
     return min(p, 1 - p)
 
 
 def _rare_error(task: StatisticsTask, name: str, v: Values, σ: KnownMoments) -> float:
-    """Error of a quantile or a probability, divided by the allowed error."""
+    """Error of a quantile or a probability, divided by the acceptable error."""
     s = task.statistics[name]
     value, error = float(v.values[0]), float(v.errors[0])
     allowed = GOOD_SHARE * _rarer(s, value)
@@ -167,20 +170,20 @@ def _rare_error(task: StatisticsTask, name: str, v: Values, σ: KnownMoments) ->
 
 
 def _samples(statistic: Statistic, v: Values) -> float:
-    """Samples that resolve a probability amply."""
+    """Number of samples that amply resolve a probability."""
     p = _rarer(statistic, float(v.values[0]))
     return AMPLE * FEWEST_BEYOND / p if p > 0 else math.inf
 
 
-def _largest_error(task: StatisticsTask, found: Mapping[str, Values], σ: KnownMoments) -> float:
-    """Largest error in standard deviations of the objectives."""
+def _largest_error(task: StatisticsTask, results: Mapping[str, Values], σ: KnownMoments) -> float:
+    """Largest error, in standard deviations of the objectives."""
     worst = 0.0
     for name, s in task.statistics.items():
         scale = 1 + abs(sigmas_of(s))
         deviations = np.array([σ.std(int(c)) for c in task.columns(s)[0]])
         # over time, deviations grow from zero at a fixed initial state
         deviations = np.full_like(deviations, deviations.max())
-        errors = found[name].errors
+        errors = results[name].errors
         off = np.divide(errors, deviations, out=np.full_like(errors, np.inf), where=deviations > 0)
         worst = max(worst, float(np.where(errors > 0, off, 0.0).max()) / scale)
     return worst

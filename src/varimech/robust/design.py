@@ -1,5 +1,5 @@
 """Robust design problems: statistics as objective and as constraints, nominal values and tolerance
-widths as variables; their optimisation, and its verification.
+widths as variables; their optimisation and its verification.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .verification import Verification, verified
 
 
 class StatisticsOptions(TypedDict, total=False):
-    """How statistics are computed: options of all that has statistics."""
+    """Options that control how statistics are computed, shared by all analyses with statistics."""
 
     distributions: Given | None
     correlation: Correlation | None
@@ -74,13 +74,13 @@ class RobustOptimum(Optimum):
 
     @property
     def evaluator(self) -> StatisticsEvaluator:
-        """What computed the statistics: `.counts` are the numbers of runs."""
+        """Evaluator that computed the statistics; `.counts` holds the numbers of runs."""
         assert isinstance(self.problem.evaluator, StatisticsEvaluator)
         return self.problem.evaluator
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Parameter → optimal nominal value; those that were held included."""
+        """Parameter → optimal nominal value, including parameters that were held fixed."""
         return {n: v for n, v in super().parameters.items() if not n.startswith(WIDTH)}
 
     @property
@@ -91,14 +91,16 @@ class RobustOptimum(Optimum):
 
     @property
     def designs(self) -> TwoDesigns | None:
-        """Before and after; `.distributions()` samples both. None where nothing is a statistic."""
+        """Designs before and after; `.distributions()` samples both. None without statistics."""
         if not self.evaluator.statistics:
             return None
         return TwoDesigns(self.evaluator.task, self.problem.space.start, self.best.x)
 
     @property
     def info(self) -> dict[str, Any]:
-        """That of an `Optimum`, with the methods of the statistics and the numbers of runs."""
+        """Fields of an `Optimum`, the methods that computed the statistics, and the numbers of
+        runs.
+        """
         c = self.evaluator.counts
         runs = {"runs": c.total, "gradient_runs": c.gradients, "second_order_runs": c.products}
         return {**super().info, "statistics": self.evaluator.titles, **runs}
@@ -119,10 +121,10 @@ class RobustOptimum(Optimum):
 
 
 def is_robust(goal: Target, constraints: Constraints, options: Iterable[str]) -> bool:
-    """Whether a design problem has statistics (or other quantities of designs).
+    """Whether a design problem contains statistics (or other quantities of designs).
 
     Raises:
-        ModelError: for options of statistics where there is no statistic.
+        ModelError: for options of statistics in a problem without statistics.
     """
     bounded = [c.of for c in named_constraints(constraints).values()]
     if any(isinstance(q, DesignQuantity) for q in (goal, *bounded)):
@@ -145,7 +147,7 @@ def robust_problem(
     *,
     analysis: str = "design_problem",
 ) -> DesignProblem:
-    """Check the input and state the problem; computes all quantities once, at the initial design."""
+    """Check the input and state the problem; evaluate all quantities once, at the initial design."""
     named = named_constraints(options.get("constraints", ()))
     space = _space(analysis, s, over, options, statistics)
     nominals = [n for n in space.names if not n.startswith(WIDTH)]
@@ -178,7 +180,7 @@ def robust_problem(
 
 
 def _widest(space: Space, design: RandomDesign) -> dict[str, float]:
-    """Largest standard deviations of the widths that are variables and bounded."""
+    """Largest standard deviation of each random parameter whose width is a bounded variable."""
     sigmas = dict(zip(design.distributions.names, design.sigmas, strict=True))
     tops = dict(zip(space.names, space.upper.tolist(), strict=True))
     named = {n: tops[WIDTH + n] / sigmas[n] for n in design.widths}
@@ -188,7 +190,7 @@ def _widest(space: Space, design: RandomDesign) -> dict[str, float]:
 def check_targets_resolved(
     evaluator: StatisticsEvaluator, constraints: Mapping[str, Constraint]
 ) -> None:
-    """Refuse bounds of probabilities that samples do not resolve."""
+    """Refuse bounds of probabilities that the samples of a method cannot resolve."""
     for method in evaluator.methods if evaluator.statistics else []:
         if not isinstance(method, (SamplesMethod, ChaosMethod)):
             continue
@@ -220,16 +222,16 @@ def optimize_robustly(
 
 
 def split_statistics(options: Mapping[str, Any]) -> tuple[StatisticsOptions, Any]:
-    """Options of statistics, and all others."""
+    """Split options into those of statistics and all others."""
     own: Any = {n: v for n, v in options.items() if n in StatisticsOptions.__annotations__}
     return own, {n: v for n, v in options.items() if n not in own}
 
 
 def settings_of(analysis: str, options: StatisticsOptions, seed: int = 0) -> StatisticsSettings:
-    """Checked settings of the methods."""
+    """Return the checked settings of the methods."""
     keys = ("order", "samples", "degree")
-    given: Any = {key: options.get(key) for key in keys}
-    settings = StatisticsSettings(**given, seed=seed)
+    values: Any = {key: options.get(key) for key in keys}
+    settings = StatisticsSettings(**values, seed=seed)
     settings.check(analysis, options.get("statistics", "auto"))
     return settings
 
@@ -237,7 +239,7 @@ def settings_of(analysis: str, options: StatisticsOptions, seed: int = 0) -> Sta
 def _verified(
     s: Simulation, best: RobustOptimum, samples: int | None, seed: int
 ) -> Verification | None:
-    """Independent samples at the optimum; None if nothing in it is a statistic."""
+    """Verify the optimum by independent samples; None if the problem has no statistic."""
     evaluator, p = best.evaluator, best.problem
     if not evaluator.statistics:
         return None
@@ -264,7 +266,7 @@ def _space(
     options: DesignOptions,
     statistics: StatisticsOptions,
 ) -> Space:
-    """Nominal values, then tolerance widths."""
+    """Return the space of the nominal values followed by the tolerance widths."""
     numbers = s.solvers.data.parameter_set
     chosen = None if over is None else listed(over, "over", Message("give {bounds} of their own"))
     widths = [n for n in chosen or () if isinstance(n, str) and n.startswith(WIDTH)]
@@ -303,7 +305,7 @@ def _with_widths(
     given: Bounds,
     begin: Mapping[str, float | str],
 ) -> Space:
-    """The space with widths, each with bounds of its own."""
+    """Return the space extended by widths, each with its own bounds."""
     units = dict(zip(design.distributions.names, design.distributions.units, strict=True))
     lower, upper, start = [], [], []
     for name, reference in zip(names, design.start.tolist(), strict=True):
@@ -321,7 +323,7 @@ def _with_widths(
             raise ModelError(problem, element=analysis, field="bounds", value=low, remedy=remedy)
         top = np.inf if high is None else float(high)
         if not low <= first <= top:
-            problem = f"{name!r} begins with {first:g}, outside its bounds ({low:g}, {top:g})"
+            problem = f"{name!r} starts at {first:g}, outside its bounds ({low:g}, {top:g})"
             raise ModelError(
                 problem, element=analysis, remedy=Message("give {start}", start={name: ...})
             )

@@ -1,21 +1,23 @@
 """Design points by exact gradients: the points nearest to the origin of the standard normal space
 on a limit  y(u) = c,  and the largest value of y on a sphere  |u| = β.
 
-The first are found by the iteration of Hasofer, Lind, Rackwitz and Fiessler,
+Nearest points are computed by the iteration of Hasofer, Lind, Rackwitz and Fiessler,
 
     u⁺ = [∇y·u − (y − c)] ∇y / |∇y|²,
 
 with step lengths that decrease  ½|u|² + κ |y − c|,  κ > |u|/|∇y|  (Y. Zhang and A. Der Kiureghian,
 Reliability and Optimization of Structural Systems (1995)). Where the limit is curved nearly as much
-as the sphere, or more, as with bounded or strongly correlated parameters, that iteration turns to and
-fro along the limit; after a few steps it goes on with the steps of sequential quadratic programming,
+as the sphere, or more, as with bounded or strongly correlated parameters, that iteration oscillates
+along the limit; after a few iterations the search continues with steps of sequential quadratic
+programming,
 
     (I − λ∇²y) du − ∇y dλ = λ∇y − u,   ∇y·du = c − y,   λ = u·∇y/|∇y|²,
 
-whose curvatures along the limit are taken as positive. The second point is found by  u⁺ = β ∇y/|∇y|, turned
-back halfway while y gets worse (B. D. Youn, K. K. Choi and Y. H. Park, J. Mech. Des. 125 (2003)).
-That iteration turns to and fro where y is curved more than the sphere, as with bounded parameters;
-after a few steps it goes on by Newton's method for  ∇y = λu,  u·u = β²:
+in which curvatures along the limit enter by magnitude. The largest value on a sphere is computed by
+u⁺ = β ∇y/|∇y|, with the step halved while y gets worse (B. D. Youn, K. K. Choi and Y. H. Park, J.
+Mech. Des. 125 (2003)). That iteration oscillates where y is curved more than the sphere, as with
+bounded parameters; after a few iterations the search continues with Newton's method for  ∇y = λu,
+u·u = β²:
 
     (∇²y − λI) du − u dλ = −(∇y − λu),   u·du = 0,   λ = ∇y·u/β² .
 At a design point, with s = 1 where y > c fails and −1 where y < c does,
@@ -38,36 +40,36 @@ from .method import StatisticsTask
 from .random_design import RandomPoint
 
 CONVERGED = 1e-7
-"""Tolerance of design points in standard deviations: derivatives are then as exact as gradients of
-runs.
+"""Tolerance of design points in standard deviations: derivatives are then as accurate as the
+gradients of runs.
 """
 FIRST = 10
-"""Steps of both searches without second derivatives, of which most searches need fewer."""
+"""Iterations of both searches without second derivatives; most searches need fewer."""
 FLATTEST = 0.1
-"""Least curvature of ½|u|² along the limit that a step assumes, that of a sphere being 1: a smaller
-one would make steps of many standard deviations.
+"""Least curvature of ½|u|² along the limit that a step assumes, relative to a sphere: a smaller one
+would cause steps of many standard deviations.
 """
 ON_LIMIT = 1e-2
-"""Distance from the limit, in standard deviations, within which a search that failed has shown that
-the limit is there; a round value.
+"""Distance from the limit, in standard deviations, below which even a search that did not converge
+has reached the limit; a round value.
 """
 MOST = 60
-"""Most iterations of a search; it takes some five to ten."""
+"""Maximum number of iterations of a search; it takes some five to ten."""
 SHORTEST = 2.0**-10
-"""Shortest step of a search, as a share of the whole one."""
+"""Shortest step of a search, relative to the full step."""
 ROUGH = 1e-9
-"""Relative change of a value that is roughness of runs (tolerance 1e-10): near the solution it would
-turn good steps back.
+"""Relative noise of values from the tolerance of runs (1e-10): close to the solution, it would
+cause good steps to be rejected.
 """
 STEP = 1e-3
-"""Step of differences of gradients in the standard space: truncation h² and the roughness of
-gradients (1e-10) over h are then both at most 1e-6.
+"""Step of finite differences of gradients in the standard normal space: truncation h² and the noise
+of gradients (1e-10) divided by h are then both at most 1e-6.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class At:
-    """One column of a run at a point of the standard space."""
+    """Value and derivatives of one column at a point of the standard normal space."""
 
     u: np.ndarray
     y: float
@@ -90,39 +92,40 @@ class StandardColumn:
     point: RandomPoint
     column: int
     label: str
-    """For messages."""
+    """Label in error messages."""
     _kept: dict[bytes, At] = field(default_factory=dict)
 
     def at(self, u: np.ndarray) -> At:
-        """Value and derivatives at a point: one run with gradients."""
+        """Value and derivatives at a point, by one run with gradients."""
         if (key := u.tobytes()) not in self._kept:
             self._kept[key] = self.many(u[None])[0]
         return self._kept[key]
 
     def many(self, u: np.ndarray) -> list[At]:
-        """The same at many points, in vectors."""
+        """Values and derivatives at many points, in one batch."""
         values, J = self.task.runs.first(self.point.rows(self.point.values(u)))
         only = J[:, self.column : self.column + 1]
-        slopes = self.point.in_standard(u, only)[:, 0]
+        gradients = self.point.in_standard(u, only)[:, 0]
         by_variable = self.point.in_variables(u, only)[:, 0]
         return [
-            At(*each) for each in zip(u, values[:, self.column], slopes, by_variable, strict=True)
+            At(*each)
+            for each in zip(u, values[:, self.column], gradients, by_variable, strict=True)
         ]
 
     @cached_property
     def value_at_medians(self) -> float:
-        """Value at the origin, NaN where the run fails."""
+        """Value at the origin (the medians); NaN if the run fails."""
         return float(self.values(np.zeros((1, len(self.point.mean))))[0])
 
     def values(self, u: np.ndarray) -> np.ndarray:
-        """Values alone, NaN where a run fails."""
-        found, _ = self.task.runs.reachable(self.point.rows(self.point.values(u)))
-        return found[:, self.column]
+        """Values without derivatives; NaN where a run fails."""
+        y, _ = self.task.runs.reachable(self.point.rows(self.point.values(u)))
+        return y[:, self.column]
 
 
 @dataclass(frozen=True, eq=False)
 class Curved:
-    """Second derivatives of a column at a point, by differences of gradients."""
+    """Second derivatives of a column at a point, by finite differences of gradients."""
 
     H: np.ndarray
     """∇²y, (d, d)"""
@@ -132,11 +135,11 @@ class Curved:
 
 @dataclass(frozen=True, eq=False)
 class FormPoint:
-    """A design point, and the half-space  α·u ≤ β  that stands for not failing."""
+    """A design point, and the half-space  α·u ≤ β  that approximates the safe domain."""
 
     at: At
     sign: float
-    """1 where larger values fail, −1 where smaller ones do."""
+    """1 if larger values fail, −1 if smaller values fail."""
 
     @property
     def standard(self) -> np.ndarray:
@@ -145,12 +148,12 @@ class FormPoint:
 
     @property
     def alpha(self) -> np.ndarray:
-        """Unit normal, towards failure."""
+        """Unit normal of the limit, towards failure."""
         return np.asarray(self.sign * self.at.slope / self.at.length)
 
     @property
     def beta(self) -> float:
-        """Distance from the origin; negative where the origin fails."""
+        """Reliability index: distance from the origin, negative if the origin fails."""
         return float(self.alpha @ self.at.u)
 
     @property
@@ -171,8 +174,8 @@ class FormPoint:
         return np.asarray(moved - np.outer(self.alpha, self.alpha @ moved))
 
     def second_order(self, curved: Curved) -> float:
-        """Probability of failure of second order (M. Hohenbichler and R. Rackwitz, J. Eng. Mech. 114
-        (1988)); NaN where the limit is curved around the origin as much as a sphere.
+        """Failure probability of second order (M. Hohenbichler and R. Rackwitz, J. Eng. Mech. 114
+        (1988)); NaN if the limit is curved around the origin as much as a sphere.
         """
         from scipy.special import log_ndtr, ndtr
 
@@ -189,7 +192,7 @@ class FormPoint:
 
 
 def curved_at(column: StandardColumn, u: np.ndarray) -> Curved:
-    """Second derivatives at a point, from gradients on both sides in every direction."""
+    """Compute second derivatives at a point by central differences of gradients."""
     steps = STEP * np.eye(u.size)
     sides = column.many(np.concatenate([u + steps, u - steps]))
     plus, minus = sides[: u.size], sides[u.size :]
@@ -202,7 +205,7 @@ def curved_at(column: StandardColumn, u: np.ndarray) -> Curved:
 def nearest_point(
     column: StandardColumn, limit: float, sign: float, start: np.ndarray
 ) -> FormPoint:
-    """The design point that a search from a start leads to.
+    """Search for a design point from an initial point.
 
     Raises:
         LostSearch: if it does not converge.
@@ -237,7 +240,7 @@ def nearest_point(
 def _quadratic_step(
     column: StandardColumn, limit: float, here: At, plain: np.ndarray
 ) -> np.ndarray:
-    """The step of sequential quadratic programming; the plain one where a run fails."""
+    """Compute a step of sequential quadratic programming; return the plain step if a run fails."""
     u, n = here.u, here.slope
     try:
         H = curved_at(column, u).H
@@ -256,7 +259,7 @@ def _quadratic_step(
 def extreme_on_sphere(
     column: StandardColumn, β: float, sign: float, start: np.ndarray | None
 ) -> At:
-    """The largest (sign 1) or smallest value on a sphere.
+    """Find the largest (sign 1) or smallest value on a sphere.
 
     Raises:
         VarimechError: if the search does not converge.
@@ -286,8 +289,8 @@ def extreme_on_sphere(
 
 
 def _by_newton(column: StandardColumn, here: At, sign: float, target: np.ndarray) -> np.ndarray:
-    """The next point of Newton's method on a sphere; the given one where y does not have its largest
-    (sign 1) or smallest value on the sphere nearby, or a run fails.
+    """Compute the next point of Newton's method on a sphere; return `target` if y has no largest
+    (sign 1) or smallest value on the sphere nearby, or if a run fails.
     """
     u, d = here.u, here.u.size
     λ = float(here.slope @ u) / float(u @ u)
@@ -304,7 +307,7 @@ def _by_newton(column: StandardColumn, here: At, sign: float, target: np.ndarray
 
 
 def _reached(column: StandardColumn, u: np.ndarray) -> At | None:
-    """The column at a point; None where the run fails."""
+    """Value and derivatives of the column at a point; None if the run fails."""
     try:
         return column.at(u)
     except VarimechError:
@@ -324,7 +327,7 @@ class LostSearch(VarimechError):
     """A search for a design point that did not converge."""
 
     last: At | None = None
-    """Where it ended, if that is on the limit."""
+    """Point at which the search ended, if it lies on the limit."""
 
 
 def _lost(column: StandardColumn, limit: float, here: At) -> LostSearch:

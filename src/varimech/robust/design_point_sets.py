@@ -1,6 +1,6 @@
-"""All design points of one side of a limit, and the half-spaces that stand for not failing: the point
-nearest to the origin, and others that rays from it meet sooner than the planes of those known (as in
-`uncertainty/design_points.py`).
+"""All design points of one side of a limit, and the half-spaces that approximate the safe domain:
+the point nearest to the origin, and further points that rays from the origin meet before the planes
+of the known points (as in `uncertainty/design_points.py`).
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from .design_point_search import At, FormPoint, LostSearch, StandardColumn, near
 
 @dataclass(frozen=True)
 class Side:
-    """One finite limit of one comparison of a probability."""
+    """A finite limit of a comparison in a probability."""
 
     column: int
     limit: float
     sign: float
-    """1 where larger values fail."""
+    """1 if larger values fail, −1 if smaller values fail."""
 
     def broken(self, y: float) -> bool:
-        """Whether a value fails."""
+        """Whether a value violates the limit."""
         return self.sign * (y - self.limit) > 0
 
 
 @dataclass(frozen=True, eq=False)
 class DesignPoints:
-    """The design points of one side."""
+    """Design points of one side of a limit."""
 
     points: tuple[FormPoint, ...]
     leave: bool = False
-    """Whether being beyond one plane is enough for not failing: the origin failed when they were
-    searched. Otherwise it takes being within all of them.
+    """Whether a point is safe as soon as it is beyond one plane, because the origin failed at the
+    time of the search. Otherwise a point is safe only within all planes.
     """
 
     @property
     def fails(self) -> bool:
-        """Whether the origin fails by the planes."""
+        """Whether the origin fails according to the planes."""
         failing = [p.beta < 0 for p in self.points]
         return all(failing) if self.leave else any(failing)
 
     def holds(self, u: np.ndarray) -> np.ndarray:
-        """Whether points do not fail by the planes, (point,)."""
+        """Whether points are safe according to the planes, (point,)."""
         if not self.points:
             return np.ones(len(u), dtype=bool)
         within = np.array([u @ p.alpha <= p.beta for p in self.points])
@@ -67,12 +67,13 @@ class DesignPoints:
 def all_points(
     column: StandardColumn, side: Side, seed: int, near: np.ndarray | None = None
 ) -> DesignPoints:
-    """The design point nearest to the origin, and others that rays meet; none where no ray within
-    six standard deviations and no search meets the limit. The first search begins near a point.
+    """Find the design point nearest to the origin, and further ones that rays meet; none if neither
+    a ray within six standard deviations nor a search reaches the limit. The first search starts
+    near `near`.
 
     Raises:
-        VarimechError: if rays or searches meet the limit, but no search converges, or none of those
-            that ended nearest to the origin.
+        VarimechError: if rays or searches meet the limit, but no search converges, or if none of those
+            that ended nearest to the origin converges.
     """
     d = len(column.point.mean)
     middle = column.at(np.zeros(d))
@@ -84,14 +85,14 @@ def all_points(
     failing = side.sign * (middle.y - side.limit)
 
     def search(start: np.ndarray) -> FormPoint:
-        found = nearest_point(column, side.limit, side.sign, start)
-        if (found.beta < 0) != (failing > 0):
+        point = nearest_point(column, side.limit, side.sign, start)
+        if (point.beta < 0) != (failing > 0):
             raise VarimechError(
                 f"{column.label}: the search for the design point of {side.limit:g} ended at a part"
                 " of the limit that is not the nearest",
                 remedy="use statistics='samples'",
             )
-        return found
+        return point
 
     oriented = (
         -side.sign * (beyond - side.limit) if failing > 0 else side.sign * (beyond - side.limit)
@@ -128,13 +129,13 @@ def all_points(
 
 
 def _ended(error: VarimechError) -> list[At]:
-    """Where on the limit a failed search ended: the limit is met there."""
+    """Points on the limit at which a failed search ended: they show that the limit exists."""
     last = error.last if isinstance(error, LostSearch) else None
     return [] if last is None else [last]
 
 
 def distinct(points: Sequence[FormPoint], leave: bool) -> tuple[FormPoint, ...]:
-    """Without those that are the same, or much less likely to be passed than the nearest."""
+    """Remove points that coincide with, or are much less likely to be passed than, the nearest one."""
     toward = -1.0 if leave else 1.0
     points = sorted(points, key=lambda p: toward * p.beta)
     kept: list[FormPoint] = []

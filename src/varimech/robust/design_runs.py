@@ -40,7 +40,7 @@ class RunCounts:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Total number of runs."""
         return self.values + self.gradients + self.products
 
     def __str__(self) -> str:
@@ -50,7 +50,9 @@ class RunCounts:
 
 @dataclass(eq=False)
 class DesignRuns:
-    """Runs at rows of values of the parameters at `indices`; the others are as in the simulation."""
+    """Runs at rows of values of the parameters at `indices`; other parameters have the values of
+    the simulation.
+    """
 
     simulation: Simulation
     functions: Mapping[str, Random]
@@ -78,7 +80,7 @@ class DesignRuns:
 
     @cached_property
     def columns(self) -> dict[str, slice]:
-        """The columns of each function: one, or one for each stored time."""
+        """Columns of each function: a single one, or one for each stored time."""
         first, places = 0, {}
         for name, f in self.functions.items():
             size = self.time.size if isinstance(f, Path) else 1
@@ -102,7 +104,7 @@ class DesignRuns:
         return values
 
     def reachable(self, rows: np.ndarray) -> tuple[np.ndarray, Failures]:
-        """The same, NaN where a run fails; and why it did."""
+        """Values at each row, NaN where a run fails, and the errors of failed runs."""
         self.counts.values += len(rows)
         if not self._over_time:
             return self._rows.values(rows)
@@ -142,7 +144,7 @@ class DesignRuns:
         return np.stack([self._joined(d.gradients_along[None])[0] for d in runs.along])
 
     def second_at(self, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
-        """Second derivatives at each row along a direction of its own, (row, column, index)."""
+        """Second derivatives at each row along one direction per row, (row, column, index)."""
         if self._over_time:
             pairs = zip(rows, directions, strict=True)
             return np.concatenate([self.second(r, d[None]) for r, d in pairs])
@@ -160,13 +162,13 @@ class DesignRuns:
     def _through_time(
         self, rows: np.ndarray, *, differentiate: bool
     ) -> tuple[np.ndarray, np.ndarray, Failures]:
-        """Runs whose values are stored over time."""
+        """Evaluate runs whose values are stored over time."""
         s = self.simulation
         solver = s.solver(self.objectives)
         if differentiate:
             check_gradients(solver.equations, self.objectives)
-        wanted = self.indices if differentiate else None
-        task = Task(s.schedule, self.objectives, wanted, s.backend, False)
+        indices = self.indices if differentiate else None
+        task = Task(s.schedule, self.objectives, indices, s.backend, False)
         whole = np.tile(s.ρ, (len(rows), 1))
         whole[:, self.indices] = rows
         samples, failures, _ = run_many(solver, task, whole, os.cpu_count() or 1)
@@ -177,7 +179,7 @@ class DesignRuns:
         return values, self._joined(samples.gradients), failures
 
     def _joined(self, over_time: np.ndarray) -> np.ndarray:
-        """Columns, (row, column, …), of arrays (row, time, objective, …)."""
+        """Arrange arrays (row, time, objective, …) by columns, (row, column, …)."""
         parts = [
             over_time[:, :, k] if isinstance(f, Path) else over_time[:, -1:, k]
             for k, f in enumerate(self.functions.values())
@@ -186,7 +188,7 @@ class DesignRuns:
 
 
 def _check(failures: Failures, count: int) -> None:
-    """Raise where runs failed."""
+    """Raise the error of a failed run."""
     if not failures:
         return
     first = failures[min(failures)]

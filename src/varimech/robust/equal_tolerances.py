@@ -1,4 +1,4 @@
-"""Equal tolerances at equal risk: what an allocation is compared with."""
+"""Equal tolerances at equal risk: the reference for the cost of an allocation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .allocating import AllocationTask, Found
 from .sequential import ExplicitStatistics
 
 CLOSE, MOST = 1e-5, 12
-"""Accuracy of the factor of equal tolerances, and so of their cost, which is a comparison only; and
-most evaluations of it.
+"""Relative accuracy of the factor of equal tolerances, which is sufficient because their cost
+serves for comparison only; and maximum number of evaluations.
 """
 
 
@@ -23,17 +23,19 @@ class Equal:
     """Equal tolerances at equal risk."""
 
     rule: str
-    """In what they are equal."""
+    """Quantity in which the tolerances are equal."""
     widths: np.ndarray
     cost: float
 
 
 def equal_tolerances(task: AllocationTask, best: Found) -> Equal | None:
-    """The widest equal tolerances that meet the constraints, at the nominal values of a design:
-    equal widths where all have one unit, equal shares of the nominal values otherwise.
+    """Find the widest equal tolerances that satisfy the constraints at the nominal values of a
+    design: equal widths if all have the same unit, otherwise equal widths relative to the nominal
+    values.
 
-    Bounds of tolerances hold for them too. None where no factor meets the constraints. Between
-    evaluations the statistics vary as those of linear functions do, so that a few are enough.
+    Bounds of tolerances apply here too. None if no factor satisfies the constraints. Between
+    evaluations the statistics are assumed to vary as those of linear functions do, so that a few
+    evaluations suffice.
     """
     ratios, rule = _ratios(task)
     low, high = task.variables.lower[task.widths], task.variables.upper[task.widths]
@@ -68,7 +70,7 @@ def equal_tolerances(task: AllocationTask, best: Found) -> Equal | None:
 
 
 def _ratios(task: AllocationTask) -> tuple[np.ndarray, str]:
-    """Equal tolerances but for a factor, and in what they are equal."""
+    """Equal tolerances up to a common factor, and the quantity in which they are equal."""
     nominal = np.array([abs(c.nominal) for c in task.choices])
     if len({c.unit for c in task.choices}) == 1:
         return np.ones(nominal.size), "equal widths"
@@ -79,7 +81,9 @@ def _ratios(task: AllocationTask) -> tuple[np.ndarray, str]:
 
 
 def _widest(margin: Callable[[float], float], low: float, high: float) -> float:
-    """The largest k with a margin, which falls with k; the least one where none has."""
+    """Return the largest k with a nonnegative margin, which decreases with k; the smallest k if
+    there is none.
+    """
     from scipy.optimize import brentq
 
     if margin(high) >= 0:

@@ -29,7 +29,7 @@ from .statistic import Random, Statistic
 class StatisticsEvaluator:
     """Statistics, objectives at nominal values and explicit functions as functions of a design.
 
-    Implements `optimization.evaluation.Evaluator`. `counts` has the numbers of runs so far.
+    Implements `optimization.evaluation.Evaluator`. `counts` holds the numbers of runs so far.
     """
 
     simulation: Simulation
@@ -37,10 +37,10 @@ class StatisticsEvaluator:
     scalars: Mapping[str, Goal | DesignQuantity] = field(default_factory=dict)
     paths: Mapping[str, Path | DesignQuantity] = field(default_factory=dict)
     method: str = "auto"
-    """Of `method.METHODS`."""
+    """Name of the method that computes statistics, one of `method.METHODS`."""
     settings: StatisticsSettings = field(default_factory=StatisticsSettings)
     gradients: str = "auto"
-    """Where gradients of objectives at nominal values come from, as for `Problem.gradient`."""
+    """Derivative method for objectives at nominal values, as for `Problem.gradient`."""
     counts: RunCounts = field(default_factory=RunCounts)
 
     def __post_init__(self) -> None:
@@ -50,23 +50,23 @@ class StatisticsEvaluator:
         known = {*self._explicit, *self.statistics}
         for name, q in every.items():
             if isinstance(q, DesignQuantity) and name not in known:
-                problem = f"is a {type(q).__name__}, which no evaluator knows"
+                problem = f"is a {type(q).__name__}, which no evaluator supports"
                 raise ModelError(problem, element=f"quantity {name!r}", value=q)
         scalars = {n: q for n, q in self.scalars.items() if not isinstance(q, DesignQuantity)}
         paths = {n: q for n, q in self.paths.items() if not isinstance(q, DesignQuantity)}
-        # where only widths vary, runs differ in nothing; a gradient needs one parameter
+        # if only widths vary, all runs are equal; a gradient still needs one parameter
         names = self.design.nominals or self.design.names[:1]
         self.nominal = MechanismEvaluator(self.simulation, names, self.gradients, scalars, paths)
         """Objectives and paths at the nominal values."""
 
     @property
     def roughness(self) -> float:
-        """That of runs."""
+        """Relative noise of the runs; see `Evaluator`."""
         return self.nominal.roughness
 
     @cached_property
     def task(self) -> StatisticsTask:
-        """The statistics with the runs that they need."""
+        """The statistics with the runs that they require."""
         functions: dict[str, Random] = {}
         for name, statistic in self.statistics.items():
             for f in statistic.functions:
@@ -77,7 +77,7 @@ class StatisticsEvaluator:
 
     @property
     def methods(self) -> list[StatisticsMethod]:
-        """The methods that compute the statistics, each a part of them; chosen at the reference
+        """Methods that compute the statistics, each one a part of them; selected at the reference
         design.
         """
         return [c.method for c in self._chosen]
@@ -98,30 +98,30 @@ class StatisticsEvaluator:
         time = at_nominal.time
         if any(q.over_time for q in self.statistics.values()):
             time = self.task.runs.time
-        found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        results: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         for method in self.methods if self.statistics else []:
             for name, v in method.evaluate(x).items():
-                found[name] = v.values, v.derivatives[:, : len(variables)]
+                results[name] = v.values, v.derivatives[:, : len(variables)]
         by_name = dict(zip(variables, x.tolist(), strict=True))
         for name, goal in self._explicit.items():
-            value, slopes = goal.evaluate(by_name)
-            row = [slopes.get(variable, 0.0) for variable in variables]
-            found[name] = np.array([value]), np.array([row], dtype=float)
+            value, derivatives = goal.evaluate(by_name)
+            row = [derivatives.get(variable, 0.0) for variable in variables]
+            results[name] = np.array([value]), np.array([row], dtype=float)
         for k, name in enumerate(self.nominal.scalars):
-            found[name] = at_nominal.values[k : k + 1], at_nominal.derivatives[k : k + 1]
+            results[name] = at_nominal.values[k : k + 1], at_nominal.derivatives[k : k + 1]
         for k, name in enumerate(self.nominal.paths):
-            found[name] = at_nominal.paths[k], at_nominal.path_derivatives[k]
+            results[name] = at_nominal.paths[k], at_nominal.path_derivatives[k]
         n, t = len(variables), time.size
         return Outcome(
-            np.array([found[name][0][0] for name in self.scalars]),
-            np.array([found[name][1][0] for name in self.scalars]).reshape(-1, n),
+            np.array([results[name][0][0] for name in self.scalars]),
+            np.array([results[name][1][0] for name in self.scalars]).reshape(-1, n),
             time,
-            np.array([found[name][0] for name in self.paths]).reshape(-1, t),
-            np.array([found[name][1] for name in self.paths]).reshape(-1, t, n),
+            np.array([results[name][0] for name in self.paths]).reshape(-1, t),
+            np.array([results[name][1] for name in self.paths]).reshape(-1, t, n),
         )
 
     def second(self, x: np.ndarray) -> Second:
-        """Refused: statistics have first derivatives.
+        """Raise an error: statistics have first derivatives only.
 
         Raises:
             ModelError: always.
@@ -130,16 +130,16 @@ class StatisticsEvaluator:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Statistic → why its method was chosen; empty where it was asked for."""
+        """Statistic → reason for the choice of its method; empty if the method was requested."""
         return {n: c.reason for c in self._chosen for n in c.method.task.statistics}
 
     @property
     def titles(self) -> dict[str, str]:
-        """Statistic → the method that computes it, in words."""
+        """Statistic → title of the method that computes it."""
         return {name: m.title for m in self.methods for name in m.task.statistics}
 
     def simulate(self, x: np.ndarray, *, finer: int = 1) -> Run:
-        """The motion at the nominal values of a design."""
+        """Simulate the motion at the nominal values of a design."""
         return self.nominal.simulate(self._nominal_values(x), finer=finer)
 
     def gradient(self, x: np.ndarray) -> Gradient:
@@ -151,7 +151,7 @@ class StatisticsEvaluator:
         return self.nominal.at_instant(name, goal, instant, self._nominal_values(x))
 
     def _nominal_values(self, x: np.ndarray) -> np.ndarray:
-        """Of the parameters that runs of `nominal` differ in."""
+        """Values of the parameters in which runs of `nominal` differ."""
         count = len(self.design.nominals)
         return np.asarray(x, dtype=float)[:count] if count else self.design.reference[:1]
 

@@ -1,4 +1,4 @@
-"""Quantities of a design that are known without a run, such as the cost of its tolerances."""
+"""Quantities of a design that are evaluated without a run, such as the cost of its tolerances."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..optimization.quantities import DesignQuantity
 
 
 class ExplicitGoal(DesignQuantity):
-    """An explicit function of design variables; a goal or a constraint of an optimisation like
-    statistics and objectives.
+    """An explicit function of design variables, usable as a goal or in a constraint like statistics
+    and objectives.
     """
 
     @abstractmethod
@@ -22,6 +22,6 @@ class ExplicitGoal(DesignQuantity):
                 "crank".
 
         Returns:
-            The value, and its derivatives by name; those that are left out are zero.
+            The value, and its derivatives by name; derivatives left out are zero.
         """
         ...

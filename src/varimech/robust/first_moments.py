@@ -1,5 +1,5 @@
-"""Statistics by moments of order 1: objectives are linear in the random parameters, about their
-means m, and normal.
+"""Statistics by moments of order 1: objectives are approximated as linear in the random parameters
+about their means m, and as normal.
 
     E[ψ] = ψ(m),    Cov[ψ_a, ψ_b] = g_a' C g_b,     quantile = E + Φ⁻¹(p) σ,
     P[ψ_i ≤ c_i] = Φ_n((c − E)/σ; R)
@@ -8,8 +8,8 @@ With H the Hessian, the derivatives with respect to nominal values are
 
     ∂E/∂x = g,    ∂Cov[ψ_a, ψ_b]/∂x = H_a C g_b + H_b C g_a,
 
-one Hessian-vector product for each objective along C g; those with respect to widths and
-correlations come from C alone. Exact for linear functions of normal parameters.
+by one Hessian-vector product along C g for each objective; derivatives with respect to widths and
+correlations follow from C alone. Exact for linear functions of normal parameters.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class KnownMoments(Protocol):
         ...
 
     def std(self, c: int) -> float:
-        """Standard deviation of a column; zero where nothing varies, as at a fixed initial state."""
+        """Standard deviation of a column; zero where it does not vary, as at a fixed initial
+        state.
+        """
         ...
 
     def slope(self, c: int, a: float, b: float) -> np.ndarray:
@@ -52,11 +54,11 @@ class KnownMoments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FirstMoments:
-    """The method; see the head of this file."""
+    """Moments of order 1 as a method that computes statistics (see the module docstring)."""
 
     task: StatisticsTask
     _last: dict[bytes, NormalMoments] = field(default_factory=dict)
-    """Of the last design."""
+    """Moments of the last design, by its bytes."""
 
     @property
     def title(self) -> str:
@@ -66,21 +68,21 @@ class FirstMoments:
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
         """See `StatisticsMethod`."""
         moments = self.moments(x)
-        found = normal_statistics(self.task, moments)
+        results = normal_statistics(self.task, moments)
         if not errors:
-            return found
+            return results
         wrong = expansion_errors(self.task, moments.point, moments, moments.values, moments.g, None)
         third, fourth = self._skewness(moments), excesses(moments.point, moments.g)
         return {
             name: Values(
                 v.values, v.derivatives, errors_of(self.task, name, moments, wrong, third, fourth)
             )
-            for name, v in found.items()
+            for name, v in results.items()
         }
 
     def moments(self, x: np.ndarray) -> NormalMoments:
-        """Means and covariances: one run with gradients, and one along each direction C g that is
-        wanted.
+        """Means and covariances, by one run with gradients and one run with second derivatives
+        along each required direction C g.
         """
         if (key := x.tobytes()) not in self._last:
             self._last.clear()
@@ -92,10 +94,10 @@ class FirstMoments:
         values, J = task.runs.first(point.mean_row[None])
         d = len(point.mean)
         g, C = J[0, :, :d], point.covariance
-        wanted = columns_of(task, (Std, Worst, Quantile, Probability))
+        columns = columns_of(task, (Std, Worst, Quantile, Probability))
         products = np.zeros((values.shape[1], *J.shape[1:]))
-        if wanted.size and task.design.nominals:
-            products[wanted] = self._products(point, g[wanted] @ C)
+        if columns.size and task.design.nominals:
+            products[columns] = self._products(point, g[columns] @ C)
         return NormalMoments(point, values[0], J[0], g, products)
 
     def _products(self, point: RandomPoint, directions: np.ndarray) -> np.ndarray:
@@ -106,22 +108,22 @@ class FirstMoments:
             whole = np.zeros((len(directions), size))
             whole[:, :d] = directions
             return runs.second(point.mean_row, whole)
-        # over time each instant has a direction of its own: they are combined of those of parameters
+        # over time, each instant has its own direction: combine second derivatives along the parameters
         along = runs.second(point.mean_row, np.eye(d, size))
         return np.einsum("ai,icp->acp", directions, along)
 
     def _skewness(self, m: NormalMoments) -> np.ndarray:
-        """Third central moment of each column, to the order that first and second derivatives
-        know.
+        """Third central moment of each column, to the order that follows from first and second
+        derivatives.
         """
         third = third_moments(m.point, m.g)
-        wanted, d = columns_of(self.task, (Quantile, Probability)), m.g.shape[1]
-        if not wanted.size:
+        columns, d = columns_of(self.task, (Quantile, Probability)), m.g.shape[1]
+        if not columns.size:
             return third
-        along = m.g[wanted] @ m.point.covariance
-        known = bool(self.task.design.nominals)
-        products = m.products[wanted] if known else self._products(m.point, along)
-        for k, c in enumerate(wanted):
+        along = m.g[columns] @ m.point.covariance
+        available = bool(self.task.design.nominals)
+        products = m.products[columns] if available else self._products(m.point, along)
+        for k, c in enumerate(columns):
             third[c] += 3 * along[k] @ products[k, c, :d]
         return third
 
@@ -136,9 +138,9 @@ class NormalMoments:
     J: np.ndarray
     """(column, index)"""
     g: np.ndarray
-    """(column, d): of the random parameters"""
+    """Derivatives with respect to the random parameters, (column, d)."""
     products: np.ndarray
-    """H_b C g_a, (a, b, index); zero where it is not wanted."""
+    """H_b C g_a, (a, b, index); zero where it is not needed."""
 
     def mean(self, c: int) -> float:
         """See `KnownMoments`."""
@@ -169,20 +171,20 @@ class NormalMoments:
 
 def normal_statistics(task: StatisticsTask, m: KnownMoments) -> dict[str, Values]:
     """Statistics of normal columns with known moments."""
-    found = {}
+    results = {}
     for name, statistic in task.statistics.items():
         columns = task.columns(statistic)
         if isinstance(statistic, Probability):
             pairs = [_probability(name, statistic, [int(c[0]) for c in columns], m)]
         else:
             pairs = [_of_one(statistic, int(c), m) for c in columns[0]]
-        values, slopes = np.array([v for v, _ in pairs]), np.array([s for _, s in pairs])
-        found[name] = Values(values, slopes, np.full(values.shape, np.nan))
-    return found
+        values, derivatives = np.array([v for v, _ in pairs]), np.array([s for _, s in pairs])
+        results[name] = Values(values, derivatives, np.full(values.shape, np.nan))
+    return results
 
 
 def columns_of(task: StatisticsTask, kinds: tuple[type[Statistic], ...]) -> np.ndarray:
-    """Columns of the statistics of some kinds."""
+    """Columns of the statistics of the given kinds."""
     columns = [
         c
         for statistic in task.statistics.values()
@@ -193,7 +195,9 @@ def columns_of(task: StatisticsTask, kinds: tuple[type[Statistic], ...]) -> np.n
 
 
 def sigmas_of(statistic: Statistic) -> float:
-    """Standard deviations above the mean at which a normal variable has this statistic."""
+    """Number of standard deviations above the mean at which a normal variable has this
+    statistic.
+    """
     from scipy.special import ndtri
 
     if isinstance(statistic, Worst):
@@ -202,8 +206,8 @@ def sigmas_of(statistic: Statistic) -> float:
 
 
 def third_moments(point: RandomPoint, g: np.ndarray) -> np.ndarray:
-    """Third central moment of each column to first order; infinite or NaN where a parameter has none
-    that is known.
+    """Third central moment of each column to first order; infinite or NaN if a parameter has no
+    known one.
     """
     own = point.design.distributions
     μ3 = np.array([m.higher_moments[0] for m in own.marginals])
@@ -211,9 +215,8 @@ def third_moments(point: RandomPoint, g: np.ndarray) -> np.ndarray:
 
 
 def excesses(point: RandomPoint, g: np.ndarray) -> np.ndarray:
-    """Fourth central moment of each column beyond that of a normal one, to first order; of
-    parameters that are not independent as if they were, and infinite or NaN where one has none that
-    is known.
+    """Fourth central moment of each column minus that of a normal column, to first order; dependent
+    parameters are treated as independent; infinite or NaN if a parameter has no known one.
     """
     own = point.design.distributions
     κ4 = np.array([m.higher_moments[1] / m.sigma**4 - 3 for m in own.marginals])
@@ -221,8 +224,8 @@ def excesses(point: RandomPoint, g: np.ndarray) -> np.ndarray:
 
 
 def _contracted(powers: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """Sum over the parameters on which a column depends."""
-    with np.errstate(invalid="ignore"):  # 0 · ∞ of those on which it does not
+    """Sum over the parameters that a column depends on."""
+    with np.errstate(invalid="ignore"):  # 0 · ∞ for other parameters
         return np.asarray(np.where(powers == 0, 0.0, powers * moments).sum(axis=1))
 
 
@@ -234,16 +237,16 @@ def errors_of(
     third: np.ndarray,
     fourth: np.ndarray,
 ) -> np.ndarray:
-    """Estimated errors of a statistic: those of mean and standard deviation, and what the shape
-    adds (`_shape`).
+    """Estimate the errors of a statistic: those of mean and standard deviation, and the effect of
+    the shape of the distribution (`_shape`).
 
     Args:
         task: the task.
-        name: of the statistic.
+        name: name of the statistic.
         m: moments of the columns.
-        wrong: error of mean and standard deviation of each column.
+        wrong: larger error of mean and standard deviation of each column.
         third: third central moment of each column.
-        fourth: fourth central moments beyond those of normal columns.
+        fourth: fourth central moment of each column minus that of a normal column.
     """
     statistic = task.statistics[name]
     columns = task.columns(statistic)
@@ -260,10 +263,10 @@ def errors_of(
 
 
 def _shape(z: float, σ: float, third: float, fourth: float) -> float:
-    """What skewness and kurtosis add to a quantile: (z² − 1)/6 · μ₃/σ² of the expansion of Cornish
-    and Fisher, and z³/24 · κ₄/σ³, without the −3z that makes it vanish at √3 (of a uniform
-    variable, the error of the quantile 0.99 is 0.63 σ, and this is 0.63 σ). Infinite where one of
-    them is not known.
+    """Effect of skewness and kurtosis on a quantile: (z² − 1)/6 · μ₃/σ² of the Cornish–Fisher
+    expansion, and z³/24 · κ₄/σ³, without the −3z that makes it vanish at √3 (for a uniform
+    variable, the error of the quantile 0.99 is 0.63 σ, and this estimate is 0.63 σ). Infinite if
+    one of the moments is not known.
     """
     if σ == 0:
         return 0.0
@@ -285,7 +288,7 @@ def _of_one(statistic: Statistic, c: int, m: KnownMoments) -> tuple[float, np.nd
 def _standardised(
     statistic: Probability, columns: list[int], m: KnownMoments
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits in standard deviations from the means, (limit,)."""
+    """Limits relative to the means, in standard deviations, with their derivatives, (limit,)."""
     mean, σ = (np.array([each(c) for c in columns]) for each in (m.mean, m.std))
     lower = np.array([limit.lower for limit in statistic.limits])
     upper = np.array([limit.upper for limit in statistic.limits])
@@ -295,7 +298,7 @@ def _standardised(
 def _probability(
     name: str, statistic: Probability, columns: list[int], m: KnownMoments
 ) -> tuple[float, np.ndarray]:
-    """Of a box in the space of normal columns."""
+    """Probability of a box in the space of normal columns."""
     σ = np.array([m.std(c) for c in columns])
     if not (σ > 0).all():
         problem = "to first order its objective does not vary with the random parameters"
@@ -334,7 +337,7 @@ def _probability_error(
     fourth: np.ndarray,
 ) -> float:
     """Largest change of the probability of each limit within the errors of its quantile and of the
-    moments, added up.
+    moments, summed over the limits.
     """
     from scipy.special import ndtr
 

@@ -1,24 +1,25 @@
 """Probabilities and quantiles by the first-order reliability method (FORM).
 
-Each limit is replaced by its tangent planes at the design points, so that not failing is a
+Each limit is replaced by its tangent planes at the design points, so that the safe domain is a
 polyhedron  α_k·u ≤ β_k  in the standard normal space:
 
     P = Φ_n(β; R),   R_kl = α_k·α_l,      dP = Σ ∂P/∂β_k dβ_k + Σ ∂P/∂R_kl dR_kl .
 
-One plane needs no second derivatives; several need dα/dx, if their correlation matters. A quantile
-is the largest value at the distance β = Φ⁻¹(p) from the origin (inverse FORM), with the derivative
-∂y/∂x there. Exact for linear functions of normal parameters.
+One plane needs no second derivatives; several planes need dα/dx if their correlation matters. A
+quantile is the largest value at the distance β = Φ⁻¹(p) from the origin (inverse FORM), and its
+derivative is ∂y/∂x at that point. Exact for linear functions of normal parameters.
 
-Where the origin fails and several planes lead out of failure, not failing is a union of
-half-spaces, whose parts are added:  P(∪ E_k) = Σ P(E_k ∩ Ē_j, j < k).
+Where the origin fails and several planes bound the failure domain, the safe domain is a union of
+half-spaces, which is split into disjoint parts:  P(∪ E_k) = Σ P(E_k ∩ Ē_j, j < k).
 
-Errors are estimated by the curvatures of the limits (SORM), for quantiles by further design points
-of the limit, by plain samples, which show what planes do not: limits that are met again, and by
-samples around the design points, which show where the limit leaves its planes (`planes_check.py`).
-Curvatures alone do not suffice: the limit of strongly correlated or bounded parameters leaves its
-tangent plane within one standard deviation in ways that second derivatives do not contain.
+Errors are estimated in three ways: by the curvatures of the limits (SORM) and, for quantiles, by
+further design points of the limit; by plain samples, which reveal limits that are crossed again
+beyond a plane; and by samples around the design points, which reveal where the limit departs from
+its planes (`planes_check.py`). Curvatures alone do not suffice: the limit of strongly correlated or
+bounded parameters departs from its tangent plane within one standard deviation in a manner that
+second derivatives do not describe.
 
-Other design points are looked for along rays at the reference design (as in
+At the reference design, further design points are searched for along rays (as in
 `uncertainty/design_points.py`); at other designs all of them are followed.
 """
 
@@ -52,24 +53,28 @@ from .settings import StatisticsSettings
 from .statistic import Probability, Quantile
 
 UNREACHED = 1e-9
-"""Error of a probability whose limit was not met within six standard deviations: Φ(−6)."""
+"""Error of a probability whose limit was not reached within six standard deviations: Φ(−6)."""
 MATTERS = 1e-9
-"""Derivative of the probability with respect to a correlation of two planes above which it counts:
-accuracy of the probability itself.
+"""Derivative of the probability with respect to the correlation of two planes above which the
+correlation is taken into account: the accuracy of the probability itself.
 """
 CHECKS = 256
-"""Plain samples that check probabilities at the reference design, by values of runs alone: they see
-errors of some 8 % near 0.5, and take about as long as the rays.
+"""Plain samples that check probabilities at the reference design, for which values of runs suffice:
+they detect errors of some 8 % near 0.5, and take about as long as the rays.
 """
 CERTAIN = 0.999
-"""Level of the interval of those samples: FORM is taken to be off where it lies outside."""
+"""Level of the confidence interval of these samples: FORM is assumed to be in error if it lies
+outside.
+"""
 STRETCH = 1.2
-"""Factor by which the estimated error of a quantile grows until samples do not contradict it."""
+"""Factor by which the estimated error of a quantile is increased until samples do not contradict
+it.
+"""
 
 
 @dataclass(eq=False)
 class FormMethod:
-    """The method; see the head of this file."""
+    """FORM as a method that computes statistics (see the module docstring)."""
 
     task: StatisticsTask
     settings: StatisticsSettings = field(default_factory=StatisticsSettings)
@@ -95,7 +100,7 @@ class FormMethod:
 
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
         """See `StatisticsMethod`."""
-        found = {}
+        results = {}
         point = self.task.design.at(x)
         kept: dict[int, StandardColumn] = {}
 
@@ -116,8 +121,8 @@ class FormMethod:
             value, slope, error = one
             if drawn is not None:
                 error = max(error, _contradiction(statistic, value, drawn[:, places]))
-            found[name] = Values(np.array([value]), slope[None], np.array([error]))
-        return found
+            results[name] = Values(np.array([value]), slope[None], np.array([error]))
+        return results
 
     def _quantile(
         self, name: str, statistic: Quantile, column: StandardColumn, errors: bool
@@ -143,7 +148,7 @@ class FormMethod:
         return at.y, at.by_variable, max(off / density, self._missed_quantile(column, p, every))
 
     def _missed_quantile(self, column: StandardColumn, p: FormPoint, every: DesignPoints) -> float:
-        """Error of a quantile that samples around its point show."""
+        """Error of a quantile according to samples around its design point."""
         own = DesignPoints((p,))
         drawn = samples_around([p, *every.points], self.settings.seed)
         y = p.sign * (column.values(drawn.u) - p.at.y)
@@ -158,7 +163,7 @@ class FormMethod:
             return 0.0
         density = math.exp(-p.beta * p.beta / 2) / math.sqrt(2 * math.pi) / p.at.length
         error /= density
-        # the density may change on the way: the interval has to contain what samples show
+        # the density varies along the way: extend the interval until it agrees with the samples
         scale = float(np.nanmax(np.abs(y)))
         while error < scale and (off(-error)[1] > 0 or off(error)[0] < 0):
             error *= STRETCH
@@ -176,7 +181,7 @@ class FormMethod:
             outside = not own.points
             if outside and side.broken(column.at(np.zeros(len(column.point.mean))).y):
                 return 0.0, np.zeros(size), UNREACHED if errors else math.nan
-        if not points:  # every limit is out of reach
+        if not points:  # no limit can be reached
             return 1.0, np.zeros(size), UNREACHED if errors else math.nan
         value, of_β, of_R = _polyhedron(groups)
         α = np.array([p.alpha for p, _ in points])
@@ -200,7 +205,7 @@ class FormMethod:
     def _missed_probability(
         self, sides: list[Side], columns: list[StandardColumn], groups: list[DesignPoints]
     ) -> float:
-        """Error of a probability that samples around the design points show."""
+        """Error of a probability according to samples around the design points."""
         drawn = samples_around([p for g in groups for p in g.points], self.settings.seed)
         point = columns[0].point
         values, _ = self.task.runs.reachable(point.rows(point.values(drawn.u)))
@@ -213,8 +218,8 @@ class FormMethod:
         return max(-lowest, highest, 0.0)
 
     def _met_again(self, side: Side, column: StandardColumn, group: DesignPoints) -> float:
-        """Probability that is counted beyond design points although the limit is met again there:
-        thin bands, which neither curvatures nor a few plain samples show.
+        """Probability that is counted beyond design points although the limit is crossed again
+        there: thin bands, which neither curvatures nor a few plain samples reveal.
         """
         from scipy.special import ndtr
 
@@ -226,37 +231,37 @@ class FormMethod:
         u = (radii[:, :, None] * outwards[:, None, :]).reshape(-1, outwards.shape[1])
         values, _ = self.task.runs.reachable(column.point.rows(column.point.values(u)))
         y = values[:, side.column].reshape(radii.shape)
-        held = side.sign * (y - side.limit) <= 0  # not where a run fails
+        held = side.sign * (y - side.limit) <= 0  # false where a run fails
         ends = held if not group.leave else side.sign * (y - side.limit) > 0
         return float(np.where(ends, ndtr(-radii), 0.0).max(axis=1).sum())
 
     def _design_points(self, name: str, side: Side, column: StandardColumn) -> DesignPoints:
-        """Those of the last design, followed; or a search for all of them, also where those that
-        were followed jumped across to another part of the limit.
+        """Follow the design points of the last design; search for all of them again if there are
+        none, or if they jumped to another part of the limit.
         """
         last = self._points.get((name, side))
-        found = DesignPoints(())
+        group = DesignPoints(())
         if last is not None:
             followed = [nearest_point(column, side.limit, side.sign, p.at.u) for p in last.points]
-            found = DesignPoints(distinct(followed, last.leave), last.leave)
-        if not found.points or found.fails != side.broken(column.value_at_medians):
-            found = all_points(column, side, self.settings.seed)
-        self._points[name, side] = found
-        return found
+            group = DesignPoints(distinct(followed, last.leave), last.leave)
+        if not group.points or group.fails != side.broken(column.value_at_medians):
+            group = all_points(column, side, self.settings.seed)
+        self._points[name, side] = group
+        return group
 
     def _samples(self, point: RandomPoint) -> np.ndarray:
-        """Values of plain samples, (sample, column), without runs that fail."""
+        """Values at plain samples, (sample, column), without failed runs."""
         u = stream(self.settings.seed, 1).standard_normal((CHECKS, len(point.mean)))
         values, _ = self.task.runs.reachable(point.rows(point.values(u)))
         return np.asarray(values[np.isfinite(values).all(axis=1)])
 
 
 def _contradiction(statistic: Probability | Quantile, value: float, drawn: np.ndarray) -> float:
-    """Error of a statistic that plain samples show; 0 where they agree with it.
+    """Error of a statistic according to plain samples; 0 if they agree with it.
 
     Args:
         statistic: the statistic.
-        value: that of FORM.
+        value: value of the statistic by FORM.
         drawn: values of its functions, (sample, function).
     """
     if not len(drawn):
@@ -276,16 +281,16 @@ def _contradiction(statistic: Probability | Quantile, value: float, drawn: np.nd
 
 
 def _error_by_curvature(p: FormPoint, curved: Curved) -> float:
-    """Difference of the probabilities of first and second order; infinite where the limit is curved
-    too much for the second.
+    """Difference of the probabilities of first and second order; infinite if the limit is curved
+    too much for the second-order formula.
     """
     off = abs(p.second_order(curved) - tail(p.beta))
     return off if math.isfinite(off) else math.inf
 
 
 def _polyhedron(groups: Sequence[DesignPoints]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Probability of not failing, and its derivatives with respect to the distances and the
-    correlations of all planes, one group after another.
+    """Probability of the safe domain, and its derivatives with respect to the distances and the
+    correlations of all planes, group by group.
     """
     points = [p for group in groups for p in group.points]
     β, α = np.array([p.beta for p in points]), np.array([p.alpha for p in points])
@@ -302,12 +307,12 @@ def _polyhedron(groups: Sequence[DesignPoints]) -> tuple[float, np.ndarray, np.n
 def _parts(
     groups: Sequence[DesignPoints], β: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Boxes without overlap that make up not failing: of each group whose planes lead out of
-    failure one plane is passed, and none of those before.
+    """Yield disjoint boxes that make up the safe domain: for each group of which one passed plane
+    suffices for safety, one plane is passed and none of the planes before it.
     """
     first = np.cumsum([0, *(len(g.points) for g in groups)])
-    ways = [range(len(g.points)) if g.leave and g.points else (-1,) for g in groups]
-    for chosen in product(*ways):
+    choices = [range(len(g.points)) if g.leave and g.points else (-1,) for g in groups]
+    for chosen in product(*choices):
         lower, upper = np.full(β.size, -np.inf), β.copy()
         for start, end, k in zip(first, first[1:], chosen, strict=False):
             if k >= 0:

@@ -1,8 +1,9 @@
-"""Allocation in steps: each tolerance is that of a grade of ISO 286-1.
+"""Allocation in discrete steps: each tolerance is that of a grade of ISO 286-1.
 
-The cheapest continuous tolerances are rounded down to grades. A local search then moves up to three
-of them at once by a grade, and one by two, as long as that is cheaper and the constraints hold.
-Which neighbours are worth an evaluation is judged by the derivatives of the constraints.
+The cheapest continuous tolerances are rounded down to grades. A local search then changes up to
+three of them at once by one grade, or one of them by two grades, as long as this reduces the cost
+and the constraints are satisfied. Derivatives of the constraints decide which neighbours are worth
+an evaluation.
 """
 
 from __future__ import annotations
@@ -20,23 +21,27 @@ from ..optimization.scaled import Scaled
 from .allocating import AllocationTask, Found, unreachable
 
 DOUBT = 0.5
-"""Error of a linear prediction, as a share of the predicted change, up to which a neighbour that
-seems to miss a constraint is evaluated all the same: constraints are convex in ln t, so that a step
-of a grade changes them by up to half as much again.
+"""Error of a linear prediction, relative to the predicted change, up to which a neighbour that is
+predicted to violate a constraint is evaluated all the same: constraints are convex in ln t, so that
+a step of one grade changes them by up to half as much again.
 """
 MOST = 200
-"""Most designs that are evaluated; a round value, some ten for each tolerance of a large model."""
+"""Maximum number of evaluated designs; a round value, some ten for each tolerance of a large
+model.
+"""
 
 FEW = 12
-"""Most tolerances of which three are moved at once: their combinations stay below some thousand."""
+"""Maximum number of tolerances of which three are changed at once: the number of combinations stays
+below some thousand.
+"""
 
 Steps = tuple[int, ...]
-"""The grade of each tolerance that has grades, by its number among them."""
+"""Index of the grade of each tolerance that has grades."""
 
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """A design whose tolerances are those of grades."""
+    """A design with tolerances of grades."""
 
     x: np.ndarray
     grades: Mapping[str, str]
@@ -46,13 +51,13 @@ class Graded:
 
 @dataclass(eq=False)
 class GradeSearch:
-    """A local search over grades; tolerances without grades stay."""
+    """A local search over grades; tolerances without grades are held fixed."""
 
     task: AllocationTask
     x: np.ndarray
     """The continuous optimum."""
     grades: Mapping[str, Mapping[str, float]]
-    """Parameter → grade → tolerance, the finest first."""
+    """Parameter → grade → tolerance, the finest grade first."""
     seen: dict[Steps, float] = field(default_factory=dict)
     """Largest violation of the scaled constraints, by design."""
 
@@ -70,10 +75,10 @@ class GradeSearch:
         ]
 
     def best(self) -> Graded:
-        """The cheapest design that the search reaches.
+        """Return the cheapest design that the search reaches.
 
         Raises:
-            InfeasibleError: if none with grades meets the constraints.
+            InfeasibleError: if no design with grades satisfies the constraints.
         """
         current = self._first()
         while len(self.seen) < MOST:
@@ -90,7 +95,7 @@ class GradeSearch:
         return [(c.name, self.grades[c.name]) for c in self.task.choices if c.name in self.grades]
 
     def _first(self) -> Steps:
-        """The optimum rounded down; finer where that still misses a constraint."""
+        """Round the optimum down to grades; choose finer grades while a constraint is violated."""
         continuous = self.x[self.places]
         steps = tuple(
             max(int(np.searchsorted(w, t * (1 + 1e-9), side="right")) - 1, 0)
@@ -100,7 +105,7 @@ class GradeSearch:
             finer = [k for k, step in enumerate(steps) if step > 0]
             if not finer:
                 raise self._none(steps)
-            # the one whose step helps most for what it costs more
+            # the step with the largest improvement of the constraints per additional cost
             steps = max(
                 (self._moved(steps, {k: -1}) for k in finer),
                 key=lambda s: (
@@ -110,8 +115,8 @@ class GradeSearch:
         return steps
 
     def _cheaper(self, current: Steps) -> Steps | None:
-        """The cheapest neighbour that is cheaper and meets the constraints; None where there is
-        none.
+        """Return the cheapest neighbour that costs less and satisfies the constraints; None if
+        there is none.
         """
         candidates = sorted(
             (s for s in self._neighbours(current) if self._cost(s) < self._cost(current)),
@@ -125,8 +130,8 @@ class GradeSearch:
         return None
 
     def _neighbours(self, current: Steps) -> Iterator[Steps]:
-        """Up to three tolerances (two of many) moved by a grade, or one by two; at least one of them
-        is opened.
+        """Yield neighbours: up to three tolerances (two if there are many) changed by one grade, or
+        one by two grades; at least one tolerance is widened.
         """
         most = 3 if len(current) <= FEW else 2
         for size in range(1, most + 1):
@@ -163,12 +168,12 @@ class GradeSearch:
         return self.seen[steps]
 
     def _change(self, current: Steps, steps: Steps) -> np.ndarray:
-        """Change of the constraints, by their derivatives at the current design."""
+        """Predict the change of the constraints by their derivatives at the current design."""
         z = self._z(current)
         return self.problem.constraints_jac(z) @ (self._z(steps) - z)
 
     def _promising(self, current: Steps, steps: Steps) -> bool:
-        """Whether a neighbour may meet the constraints."""
+        """Whether a neighbour is likely to satisfy the constraints."""
         if steps in self.seen:
             return self.seen[steps] <= FEASIBLE
         c, change = self.problem.constraints(self._z(current)), self._change(current, steps)
@@ -177,7 +182,7 @@ class GradeSearch:
         return bool(((c + change <= upper + slack) & (c + change >= lower - slack)).all())
 
     def _relief(self, current: Steps, steps: Steps) -> float:
-        """Decrease of the violated constraints, predicted."""
+        """Predict the decrease of the violation of constraints."""
         c = self.problem.constraints(self._z(current))
         lower, upper = self.problem.constraint_bounds
         sign = np.where(c > upper, 1.0, np.where(c < lower, -1.0, 0.0))
@@ -193,16 +198,16 @@ class GradeSearch:
 
 
 def in_grades(task: AllocationTask, continuous: Found, names: tuple[str, ...]) -> Graded:
-    """The cheapest design in grades near a continuous one.
+    """Find the cheapest design in grades near a continuous one.
 
     Args:
-        task: what is allocated.
+        task: the allocation task.
         continuous: the cheapest continuous design.
-        names: parameters whose tolerances come in grades.
+        names: parameters whose tolerances are chosen in grades.
 
     Raises:
-        ModelError: for what has no grades within its bounds.
-        InfeasibleError: if no grades meet the constraints.
+        ModelError: if a tolerance has no grades within its bounds.
+        InfeasibleError: if no grades satisfy the constraints.
     """
     grades = {c.name: c.grades for c in task.choices if c.name in names}
     return GradeSearch(task, continuous.x, grades).best()

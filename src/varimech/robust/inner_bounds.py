@@ -1,8 +1,8 @@
 """Bounds of nominal values that keep random values within the bounds of their parameter.
 
-Bounds of a parameter hold for every value that it takes: a run beyond them fails. A nominal value x
-that varies, with a distribution about it, therefore stays where  lower ≤ x + ξ ≤ upper  for all but
-the rarest deviations ξ.
+Bounds of a parameter apply to every value that it takes: a run with a value beyond them fails. A
+nominal value x with a distribution about it is therefore restricted to  lower ≤ x + ξ ≤ upper  for
+all but the rarest deviations ξ.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ def with_inner_bounds(
     parameters: Mapping[str, Parameter],
     widest: Mapping[str, float],
 ) -> Space:
-    """The space with bounds of nominal values moved inwards by the extent of their distributions.
+    """Return the space with bounds of nominal values moved inwards by the extent of their
+    distributions.
 
-    Bounds are not moved past the initial value, and not where the distribution is wider than they
-    are apart: there, samples that fail report it.
+    Bounds are not moved past the initial value, and not if the distribution is wider than the
+    distance between them: failing samples then report it.
 
     Args:
         space: nominal values and other variables.
-        design: with the distributions.
-        parameters: of the mechanism, by name.
-        widest: largest standard deviation, by parameter, of those that may change.
+        design: random design with the distributions.
+        parameters: parameters of the mechanism by name.
+        widest: largest standard deviation by parameter, for widths that may change.
     """
     own = design.distributions
     lower, upper = space.lower.copy(), space.upper.copy()

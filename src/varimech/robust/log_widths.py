@@ -24,8 +24,8 @@ from .tolerance_choice import TotalCost
 COST = "cost"
 """Name of the total cost among the quantities of an allocation."""
 LARGEST = 1e-16
-"""Distance of probabilities from 1 that numbers resolve: closer ones count as this far, and as
-constant.
+"""Distance of probabilities from 1 that floating-point numbers resolve: closer ones are replaced by
+this distance, and treated as constant.
 """
 
 
@@ -38,32 +38,33 @@ class Index(DesignQuantity):
 
 @dataclass(frozen=True, eq=False)
 class Variables:
-    """All variables of an allocation, and those that a search changes."""
+    """All variables of an allocation: names, units, start, bounds, and which of them are widths."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
     start: np.ndarray
-    """In the user's units, as are the bounds."""
+    """Initial values, in the user's units, as are the bounds."""
     lower: np.ndarray
     upper: np.ndarray
     logs: np.ndarray
-    """(variable,): whether it is a width."""
+    """Whether each variable is a width, (variable,)."""
 
     def z_of(self, x: np.ndarray) -> np.ndarray:
-        """Variables of the search."""
+        """Convert to the variables of the search."""
         with np.errstate(divide="ignore"):
             return np.where(self.logs, np.log(np.where(self.logs, x, 1.0)), x)
 
     def x_of(self, z: np.ndarray) -> np.ndarray:
-        """Variables in the user's units."""
+        """Convert to variables in the user's units."""
         return np.where(self.logs, np.exp(np.where(self.logs, z, 0.0)), z)
 
 
 @dataclass(eq=False)
 class Remembered:
-    """An evaluator that computes nothing twice: the parts of an allocation meet at the same designs.
+    """An evaluator that caches its results: several parts of an allocation evaluate the same
+    designs.
 
-    Designs that differ by the rounding of exp(ln t) are the same.
+    Designs that differ by the rounding of exp(ln t) count as the same.
     """
 
     inner: Evaluator
@@ -71,7 +72,7 @@ class Remembered:
 
     @property
     def roughness(self) -> float:
-        """That of the evaluator."""
+        """Relative noise of the evaluator."""
         return self.inner.roughness
 
     def run(self, x: np.ndarray) -> Outcome:
@@ -96,22 +97,22 @@ class Remembered:
 
 @dataclass(eq=False)
 class LogEvaluator:
-    """An evaluator of the variables z that are free; the others are held."""
+    """An evaluator in the free variables z; the other variables are held fixed."""
 
     inner: Evaluator
-    """In the user's variables."""
+    """Evaluator in the user's variables."""
     variables: Variables
     free: np.ndarray
-    """(variable,): whether it changes."""
+    """Whether each variable may change, (variable,)."""
     held: np.ndarray
-    """x, of which the values that are not free count."""
+    """x, from which the values of the fixed variables are taken."""
     probabilities: tuple[int, ...]
-    """Scalars that are probabilities."""
+    """Indices of the scalars that are probabilities."""
     total: TotalCost
 
     @property
     def roughness(self) -> float:
-        """That of the evaluator."""
+        """Relative noise of the evaluator."""
         return self.inner.roughness
 
     def x_of(self, z: np.ndarray) -> np.ndarray:
@@ -141,14 +142,14 @@ class LogEvaluator:
         )
 
     def cost(self, z: np.ndarray) -> tuple[float, np.ndarray]:
-        """The total cost and its derivatives, without a run."""
+        """Total cost and its derivatives, without a run."""
         x, names = self.x_of(z), self.variables.names
-        value, slopes = self.total.evaluate(dict(zip(names, x.tolist(), strict=True)))
-        row = np.array([slopes.get(name, 0.0) for name in names])
+        value, derivatives = self.total.evaluate(dict(zip(names, x.tolist(), strict=True)))
+        row = np.array([derivatives.get(name, 0.0) for name in names])
         return value, (row * np.where(self.variables.logs, x, 1.0))[self.free]
 
     def second(self, z: np.ndarray) -> Second:
-        """Refused: statistics have first derivatives.
+        """Raise an error: statistics have first derivatives only.
 
         Raises:
             ModelError: always.
@@ -157,8 +158,8 @@ class LogEvaluator:
 
 
 def index_of(probability: float) -> tuple[float, float]:
-    """β = Φ⁻¹(P), and dβ/dP = 1/φ(β); of probabilities that rounding makes 0 or 1
-    the nearest other number, with no slope.
+    """β = Φ⁻¹(P), and dβ/dP = 1/φ(β); a probability that rounding makes 0 or 1 is replaced by the
+    nearest other number, with zero derivative.
     """
     from scipy.special import ndtri
 
@@ -169,7 +170,9 @@ def index_of(probability: float) -> tuple[float, float]:
 
 
 def search_constraint(constraint: Constraint) -> Constraint:
-    """The constraint as the search has it: of a probability, of its reliability index."""
+    """Return the constraint in the scale of the search: a bound of a probability becomes one of its
+    reliability index.
+    """
     if not isinstance(constraint.of, Probability):
         return constraint
     from scipy.special import ndtri
@@ -179,7 +182,7 @@ def search_constraint(constraint: Constraint) -> Constraint:
 
 
 def moved_constraint(constraint: Constraint, shift: float) -> Constraint:
-    """The constraint with bounds that are moved in the scale of the search."""
+    """Return the constraint with bounds shifted in the scale of the search."""
     from scipy.special import ndtr
 
     own = search_constraint(constraint)
@@ -190,7 +193,7 @@ def moved_constraint(constraint: Constraint, shift: float) -> Constraint:
 
 
 def shift_of(constraint: Constraint, moved: Constraint) -> float:
-    """How far the bounds of a constraint were moved in the scale of the search."""
+    """Shift of the bounds of a constraint in the scale of the search."""
     if moved is constraint:
         return 0.0
     pairs = (search_constraint(constraint), search_constraint(moved))
@@ -206,15 +209,15 @@ def search_problem(
     cost: TotalCost,
     constraints: Mapping[str, Constraint],
 ) -> DesignProblem:
-    """The allocation as a design problem in z, from the design x.
+    """State the allocation as a design problem in z, starting from the design x.
 
     Args:
-        evaluator: of the cost, then of the constraints, in the user's variables.
-        variables: all of them.
-        free: those that change.
-        x: the design to begin with.
-        cost: what is minimised.
-        constraints: in the user's units.
+        evaluator: evaluator of the cost and of the constraints, in the user's variables.
+        variables: all variables.
+        free: whether each variable may change.
+        x: the initial design.
+        cost: the total cost, which is minimised.
+        constraints: constraints in the user's units.
     """
     scalars, _ = quantities_of(COST, cost, constraints)
     probabilities = tuple(k for k, q in enumerate(scalars.values()) if isinstance(q, Probability))

@@ -1,4 +1,4 @@
-"""The contract of the methods that compute statistics, and their common parts."""
+"""Interface of the methods that compute statistics, and their common parts."""
 
 from __future__ import annotations
 
@@ -18,42 +18,44 @@ METHODS = ("auto", "moments", "samples", "form", "chaos")
 
 
 def first_derivatives_only(analysis: str) -> ModelError:
-    """The error of evaluators of statistics that are asked for second derivatives."""
+    """Error for a request of second derivatives from an evaluator of statistics."""
     remedy = Message("use {hessian}", hessian="approximate")
     return ModelError("statistics have first derivatives only", element=analysis, remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A statistic: one value, or one for each stored time."""
+    """Values of a statistic: one, or one for each stored time."""
 
     values: np.ndarray
     """(column,)"""
     derivatives: np.ndarray
-    """(column, variable): with respect to the variables of the design, then its correlations."""
+    """Derivatives with respect to the variables of the design and then its correlations, (column,
+    variable).
+    """
     errors: np.ndarray
-    """(column,): estimated errors of the values; NaN where none was asked for."""
+    """Estimated errors of the values, (column,); NaN if they were not requested."""
 
 
 class StatisticsMethod(Protocol):
-    """A way of computing statistics of columns of runs."""
+    """A method that computes statistics of columns of runs."""
 
     @property
     def task(self) -> StatisticsTask:
-        """What it computes."""
+        """Task that the method computes."""
         ...
 
     @property
     def title(self) -> str:
-        """Name of the method with its order, number of samples, …, for results."""
+        """Title in results: name of the method with its order, number of samples, …."""
         ...
 
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
-        """Statistics at a design.
+        """Compute the statistics at a design.
 
         Args:
             x: values of the design variables.
-            errors: whether to estimate errors, too, which may take more runs.
+            errors: whether to estimate errors too, which may take additional runs.
 
         Raises:
             VarimechError: if a run fails, or a statistic cannot be computed.
@@ -63,14 +65,14 @@ class StatisticsMethod(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StatisticsTask:
-    """Statistics by name, with what they are statistics of."""
+    """Statistics by name, with the design and the runs that they are computed from."""
 
     runs: DesignRuns
     design: RandomDesign
     statistics: Mapping[str, Statistic]
 
     def columns(self, statistic: Statistic) -> list[np.ndarray]:
-        """For each function of a statistic the numbers of its columns."""
+        """Indices of the columns of each function of a statistic."""
         names = {function: name for name, function in self.runs.functions.items()}
         places = [self.runs.columns[names[f]] for f in statistic.functions]
         return [np.arange(s.start, s.stop) for s in places]

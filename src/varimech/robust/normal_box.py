@@ -18,10 +18,10 @@ from itertools import pairwise, product
 import numpy as np
 
 DEGENERATE = 1 - 1e-12
-"""Largest correlation: with more, the conditional variance would be rounding."""
+"""Largest correlation: above it, the conditional variance would be dominated by rounding."""
 ACCURACY, POINTS = 1e-9, 200_000
-"""Error that Genz's integration of three or more variables aims at, and most of its points for each
-variable; more digits would take seconds.
+"""Absolute error that Genz's integration of three or more variables aims at, and maximum number of
+its points for each variable; more digits would take seconds.
 """
 
 
@@ -56,13 +56,13 @@ def box_derivatives(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """∂P/∂lower, ∂P/∂upper, and ∂P/∂R_ij of each pair (in both of its entries, symmetric).
 
-    Of equal variables only the narrowest bounds count, of equal bounds the first.
+    Of equal variables only the narrowest bounds count; of equal bounds the first.
     """
     n = lower.size
     box = _without_copies(lower, upper, R)
     of_lower, of_upper, of_pairs = _derivatives(box)
     of_bounds, of_R = np.zeros(2 * n), np.zeros((n, n))
-    # a bound of a variable with the opposite sign is one on the other side
+    # a bound of a copy with opposite sign is a bound on the other side
     of_bounds[box.lower_from] += np.where(box.lower_from < n, of_lower, -of_lower)
     of_bounds[box.upper_from] += np.where(box.upper_from < n, -of_upper, of_upper)
     of_R[np.ix_(box.kept, box.kept)] = of_pairs
@@ -71,21 +71,23 @@ def box_derivatives(
 
 @dataclass(frozen=True, eq=False)
 class _Box:
-    """A box without variables that are unbounded or equal to another one."""
+    """A box without unbounded variables and without copies of variables."""
 
     lower: np.ndarray
     upper: np.ndarray
     R: np.ndarray
     kept: list[int]
-    """Its variables among the original ones."""
+    """Indices of its variables among the original ones."""
     lower_from: np.ndarray
-    """The original bounds that these are, numbered: all lower bounds, then all upper bounds."""
+    """Index of the original bound of each lower bound, counting all lower bounds, then all upper
+    bounds.
+    """
     upper_from: np.ndarray
 
 
 def _without_copies(lower: np.ndarray, upper: np.ndarray, R: np.ndarray) -> _Box:
-    """The same box without variables that are unbounded, or (up to their sign) equal to another one,
-    whose interval is cut to theirs: R without them is regular more often.
+    """Remove variables that are unbounded, or (up to their sign) equal to another one, whose
+    interval is intersected with theirs: R without them is less often singular.
     """
     n = lower.size
     lower, upper, kept = lower.copy(), upper.copy(), list[int]()
@@ -126,7 +128,9 @@ def _derivatives(box: _Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _given(
     lower: np.ndarray, upper: np.ndarray, R: np.ndarray, fixed: list[int], at: list[float]
 ) -> float:
-    """Density of the fixed variables at a point, times the probability of the others there."""
+    """Density of the fixed variables at a point, times the conditional probability of the
+    others.
+    """
     if not np.isfinite(at).all():
         return 0.0
     c, rest = np.array(at), [k for k in range(lower.size) if k not in fixed]
@@ -139,10 +143,10 @@ def _given(
     weights = R[np.ix_(rest, fixed)] @ inverse
     mean = weights @ c
     variance = R[np.ix_(rest, rest)] - weights @ R[np.ix_(fixed, rest)]
-    known = np.diag(variance) <= 1 - DEGENERATE  # by the fixed ones
-    if ((mean < lower[rest]) | (mean > upper[rest]))[known].any():
+    determined = np.diag(variance) <= 1 - DEGENERATE  # by the fixed variables
+    if ((mean < lower[rest]) | (mean > upper[rest]))[determined].any():
         return 0.0
-    free = np.flatnonzero(~known)
+    free = np.flatnonzero(~determined)
     σ = np.sqrt(np.diag(variance)[free])
     left = variance[np.ix_(free, free)] / np.outer(σ, σ)
     a, b = ((bound[rest] - mean)[free] / σ for bound in (lower, upper))
@@ -150,7 +154,7 @@ def _given(
 
 
 def _regular(S: np.ndarray) -> np.ndarray:
-    """The correlation of one or two variables, at most `DEGENERATE`."""
+    """Correlation matrix of one or two variables, with the correlation limited to `DEGENERATE`."""
     if len(S) == 1:
         return S
     r = float(np.clip(S[0, 1], -DEGENERATE, DEGENERATE))
@@ -158,14 +162,14 @@ def _regular(S: np.ndarray) -> np.ndarray:
 
 
 def _interval(a: float, b: float) -> float:
-    """Φ(b) − Φ(a), of the tails where both are far out."""
+    """Φ(b) − Φ(a), computed by the upper tails if both are positive."""
     from scipy.special import ndtr
 
     return float(ndtr(b) - ndtr(a)) if a < 0 else float(ndtr(-a) - ndtr(-b))
 
 
 def _two(lower: np.ndarray, upper: np.ndarray, r: float) -> float:
-    """Of two variables: ∫ φ(z) P[Z₂ in its interval | Z₁ = z] dz."""
+    """Probability of a box of two variables: ∫ φ(z) P[Z₂ in its interval | Z₁ = z] dz."""
     from scipy.integrate import quad
 
     r = float(np.clip(r, -DEGENERATE, DEGENERATE))
@@ -175,7 +179,7 @@ def _two(lower: np.ndarray, upper: np.ndarray, r: float) -> float:
         inside = _interval((lower[1] - r * z) / σ, (upper[1] - r * z) / σ)
         return math.exp(-z * z / 2) / math.sqrt(2 * math.pi) * inside
 
-    # beyond 12 standard deviations there is less than 1e-32
+    # the probability beyond 12 standard deviations is below 1e-32
     a, b = max(float(lower[0]), -12.0), min(float(upper[0]), 12.0)
     if a >= b:
         return 0.0

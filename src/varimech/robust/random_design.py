@@ -40,8 +40,8 @@ from ..uncertainty.parameter_distributions import (
 WIDTH = "± "
 """Prefix of the name of a width variable."""
 STEP = 1e-4
-"""Step of central differences of quantile functions, in standard deviations of z: the root of the
-fourth power of rounding, which balances the truncation h² and the rounding over h.
+"""Step of central differences of quantile functions, in standard deviations of z: about the fourth root
+of the rounding error; the truncation h² and the rounding divided by h are then both small.
 """
 
 
@@ -50,19 +50,19 @@ class RandomDesign:
     """Distributions of parameters as functions of design variables (nominal values, then widths)."""
 
     distributions: ParameterDistributions
-    """At the reference design."""
+    """Distributions at the reference design."""
     names: tuple[str, ...]
     """All parameters of the mechanism."""
     reference: np.ndarray
-    """Nominal values of all of them, in their order."""
+    """Nominal values of all parameters, in their order."""
     nominals: tuple[str, ...]
     """Parameters whose nominal values are variables, random or not."""
     widths: tuple[str, ...]
     """Random parameters whose widths are variables."""
     sigmas: tuple[float, ...]
-    """Standard deviations of each width, by random parameter: k."""
+    """k of each random parameter: number of standard deviations of its width."""
     with_correlations: bool = False
-    """Whether derivatives are also taken with respect to correlations that are not zero."""
+    """Whether derivatives with respect to nonzero correlations are computed, too."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -71,7 +71,9 @@ class RandomDesign:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Random parameters, by number, whose correlation is differentiated for."""
+        """Pairs of indices of random parameters with respect to whose correlation derivatives are
+        computed.
+        """
         if not self.with_correlations:
             return []
         R = self.distributions.correlation
@@ -79,7 +81,9 @@ class RandomDesign:
 
     @property
     def pair_names(self) -> list[tuple[str, str]]:
-        """The same by name."""
+        """Pairs of names of random parameters with respect to whose correlation derivatives are
+        computed.
+        """
         names = self.distributions.names
         return [(names[i], names[j]) for i, j in self.pairs]
 
@@ -90,7 +94,7 @@ class RandomDesign:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """The variables of the reference design."""
+        """Values of the variables at the reference design."""
         every = self.distributions.sigma * np.array(self.sigmas)
         random = list(self.distributions.names)
         return np.concatenate(
@@ -102,23 +106,25 @@ class RandomDesign:
 
     @cached_property
     def indices(self) -> list[int]:
-        """Parameters that runs are differentiated for, by number: random ones first."""
+        """Indices of the parameters with respect to which runs are differentiated: random ones
+        first.
+        """
         random = self.distributions.indices
         others = [self.names.index(n) for n in self.nominals]
         return [*random, *(k for k in others if k not in random)]
 
     @cached_property
     def nominal_columns(self) -> list[int]:
-        """Places of the nominal variables among `indices`."""
+        """Positions of the nominal variables among `indices`."""
         return [self.indices.index(self.names.index(n)) for n in self.nominals]
 
     @cached_property
     def width_columns(self) -> list[int]:
-        """Places of the widths among the random parameters."""
+        """Positions of the widths among the random parameters."""
         return [self.distributions.names.index(n) for n in self.widths]
 
     def at(self, x: np.ndarray) -> RandomPoint:
-        """The distributions of a design.
+        """Distributions of a design.
 
         Args:
             x: values of `variables`.
@@ -142,15 +148,15 @@ class RandomDesign:
 
 @dataclass(frozen=True, eq=False)
 class RandomPoint:
-    """The distributions of the random parameters at one design."""
+    """Distributions of the random parameters at one design."""
 
     design: RandomDesign
     nominal: np.ndarray
     """Nominal values of all parameters."""
     mean: np.ndarray
-    """(d,), of the random parameters"""
+    """Means of the random parameters, (d,)."""
     sigma: np.ndarray
-    """(d,)"""
+    """Standard deviations of the random parameters, (d,)."""
 
     @cached_property
     def mean_row(self) -> np.ndarray:
@@ -158,13 +164,13 @@ class RandomPoint:
         return self.rows(self.mean[None])[0]
 
     def rows(self, random: np.ndarray) -> np.ndarray:
-        """Values of the differentiated parameters, (n, indices), for those of the random ones."""
+        """Values of the differentiated parameters, (n, indices), for values of the random ones."""
         rows = np.tile(self.nominal[self.design.indices], (len(random), 1))
         rows[:, : random.shape[1]] = random
         return rows
 
     def values(self, u: np.ndarray) -> np.ndarray:
-        """Random parameters, (n, d), for independent standard normal numbers."""
+        """Values of the random parameters, (n, d), for independent standard normal numbers."""
         return self.mean + self.sigma * self._standardised(u)
 
     def in_variables(self, u: np.ndarray, J: np.ndarray) -> np.ndarray:
@@ -172,7 +178,7 @@ class RandomPoint:
 
         Args:
             u: (n, d).
-            J: with respect to the differentiated parameters, (n, column, indices).
+            J: derivatives with respect to the differentiated parameters, (n, column, indices).
 
         Returns:
             (n, column, size).
@@ -183,9 +189,9 @@ class RandomPoint:
         widths = random[:, :, d.width_columns] * (ξ / scales)[:, None, d.width_columns]
         parts = [J[:, :, d.nominal_columns], widths]
         if d.pairs:
-            slopes = self.sigma * self._slopes(u)
+            derivatives = self.sigma * self._slopes(u)
             for dL in self._root_derivatives:
-                moved = slopes * (u @ dL.T)
+                moved = derivatives * (u @ dL.T)
                 parts.append(np.einsum("nci,ni->nc", random, moved)[:, :, None])
         return np.concatenate(parts, axis=2)
 
@@ -196,13 +202,13 @@ class RandomPoint:
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """(d, d)"""
+        """Covariance matrix, (d, d)."""
         own = self.design.distributions
         return own.covariance * np.outer(self.sigma / own.sigma, self.sigma / own.sigma)
 
     @cached_property
     def covariance_derivatives(self) -> np.ndarray:
-        """(size, d, d): zero for nominal values."""
+        """Derivatives of the covariance, (size, d, d): zero for nominal values."""
         d = self.design
         derivatives = np.zeros((d.size, *self.covariance.shape))
         first = len(d.nominals)
@@ -259,14 +265,14 @@ def random_design(
     widths: Sequence[str] = (),
     with_correlations: bool = False,
 ) -> RandomDesign:
-    """Check the distributions and what of them may change.
+    """Check the distributions and which of their numbers may change.
 
     Args:
         s: the simulation, whose parameter values are nominal ones.
         given, correlation: as for `Problem.moments`.
         nominals: parameters whose nominal values are variables.
         widths: random parameters whose widths are variables.
-        with_correlations: whether derivatives are also taken for correlations.
+        with_correlations: whether to compute derivatives with respect to correlations, too.
 
     Raises:
         ModelError: for invalid distributions, unknown names, or widths of parameters that are not random.
@@ -310,24 +316,24 @@ def _ξ(m: Marginal, z: np.ndarray) -> np.ndarray:
 
 
 def _slope(m: Marginal, z: np.ndarray) -> np.ndarray:
-    """ξ'(z) = φ(z)/(σ f(x)), or by central differences where there is no density."""
+    """ξ'(z) = φ(z)/(σ f(x)), or by central differences if the distribution has no density."""
     if isinstance(m, Normal):
         return np.ones_like(z)
     density = getattr(m.distribution, "pdf", None)
     if density is not None:
         f = np.asarray(density(m.from_normal(z)), dtype=float) * m.sigma
         φ = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        # far out in the tails both densities underflow, and the values hardly change
+        # far in the tails, both densities underflow and the values hardly change
         return np.divide(φ, f, out=np.zeros_like(z), where=f > 0)
     return (_ξ(m, z + STEP) - _ξ(m, z - STEP)) / (2 * STEP)
 
 
 def _covariance_slope(a: Marginal, b: Marginal, r: float) -> float:
-    """dc/dr of standardised variables."""
+    """dc/dr of standardised variables with correlation r."""
     if isinstance(a, Normal) and isinstance(b, Normal):
         return 1.0
     z, w = np.polynomial.hermite_e.hermegauss(NODES)
     w = w / w.sum()
     both = r * z[:, None] + np.sqrt(1 - r**2) * z
-    slopes = _slope(b, both.ravel()).reshape(both.shape)
-    return float(np.einsum("i,j,i,ij->", w, w, _slope(a, z), slopes))
+    derivatives = _slope(b, both.ravel()).reshape(both.shape)
+    return float(np.einsum("i,j,i,ij->", w, w, _slope(a, z), derivatives))

@@ -2,18 +2,18 @@
 
     m = Σ ψ_n/N,    σ² = Σ (ψ_n − m)²/(N − 1)
 
-A probability counts smoothly: each sample is a normal distribution of its own, with the deviation
-h = N^(−1/3) σ, about ψ_n' = m + √(1 − h²/σ²) (ψ_n − m), so that mean and variance remain what they
-are (and a normal distribution remains what it is):
+A probability is smoothed: each sample is replaced by a normal distribution with the deviation h =
+N^(−1/3) σ about ψ_n' = m + √(1 − h²/σ²) (ψ_n − m), so that mean and variance are unchanged (and a
+normal distribution remains normal):
 
     P[a ≤ ψ ≤ b] ≈ Σ [Φ((b − ψ_n')/h) − Φ((a − ψ_n')/h)]/N,      P[ψ ≤ q] = p  for quantiles,
 
-products over several limits. N^(−1/3) balances the variance and the squared bias of such an
+and a product for several limits. N^(−1/3) balances the variance and the squared bias of such an
 estimate. (B. W. Silverman, Density Estimation (1986), sec. 6.4.1; M. C. Jones, J. Am. Stat. Assoc.
-86 (1991).) All of it is differentiated, m, σ and h included.
+86 (1991).) All of it is differentiated, including m, σ and h.
 
-Errors are half widths of 95 % intervals, from the differences of independent groups of samples,
-plus, of quantiles and probabilities, what the smoothing changes.
+Errors are half widths of 95 % intervals, from the differences of independent groups of samples; for
+quantiles and probabilities, the change by the smoothing is added.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from .method import StatisticsTask, Values
 from .statistic import Limited, Mean, Probability, Quantile, Statistic, Std, Worst
 
 FEWEST_BEYOND = 8
-"""Fewest samples beyond a limit that resolve a probability: its relative error is then some 40 %."""
+"""Minimum number of samples beyond a limit that resolves a probability: its relative error is then
+some 40 %.
+"""
 UNSEEN = 3.0
 """An event that none of n samples shows has a probability below 3/n, with 95 % certainty."""
 ROUND = 1e-13
-"""Relative standard deviation below which a column does not vary."""
+"""Relative standard deviation below which a column counts as constant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ class Column:
 
     @cached_property
     def std(self) -> tuple[float, np.ndarray]:
-        """Standard deviation and its derivatives; zeros where nothing varies."""
+        """Standard deviation and its derivatives; zeros for a constant column."""
         off = self.ψ - self.mean[0]
         σ = math.sqrt(float(off @ off) / (self.ψ.size - 1))
         if σ <= ROUND * float(np.abs(self.ψ).max()):
@@ -68,8 +70,8 @@ class Column:
         return c, math.sqrt(1 - c * c)
 
     def below(self, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Share of each sample below a limit; its derivatives, (sample, variable); and its density
-        there.
+        """Smoothed indicator of each sample below a limit; its derivatives, (sample, variable); and
+        the density at the limit.
         """
         from scipy.special import ndtr
 
@@ -92,29 +94,32 @@ class SampledStatistics:
     derivatives: np.ndarray
     """(sample, column, variable)"""
     groups: int
-    """Independent groups of samples, one after another, whose differences show errors."""
+    """Number of independent groups of samples, stored one after another, whose differences yield
+    errors.
+    """
 
     def all(self, task: StatisticsTask) -> Mapping[str, Values]:
-        """All statistics of a task."""
-        found = {}
+        """Compute all statistics of a task."""
+        results = {}
         for name, statistic in task.statistics.items():
             columns = task.columns(statistic)
             each = [
                 self.of(statistic, [int(c[k]) for c in columns]) for k in range(len(columns[0]))
             ]
-            found[name] = Values(*(np.array(part) for part in zip(*each, strict=True)))
-        return found
+            results[name] = Values(*(np.array(part) for part in zip(*each, strict=True)))
+        return results
 
     def of(self, statistic: Statistic, columns: list[int]) -> tuple[float, np.ndarray, float]:
-        """A statistic of the columns of its functions: value, derivatives and error."""
+        """Compute a statistic from the columns of its functions: value, derivatives and error."""
         if isinstance(statistic, Probability):
             return self._probability(statistic, columns)
         return self._of_one(statistic, self._column(columns[0]))
 
     def change(self, c: int, limit: Limited, off: float) -> float:
-        """By how much a probability changes if a column is off at its limits: by `off`, times their
-        distances from the mean in standard deviations, or 1 if that is more. Near the mean, the shape
-        matters; and the density at a limit may vanish although that of the true column does not.
+        """Change of a probability if a column is in error at its limits: by `off`, times the
+        distance of a limit from the mean in standard deviations if that is more than 1. Near the
+        mean the shape matters, and the density at a limit may vanish although that of the true
+        column does not.
         """
         column, total = self._column(c), 0.0
         (m, _), (σ, _) = column.mean, column.std
@@ -129,7 +134,7 @@ class SampledStatistics:
         return Column(self.values[:, c], self.derivatives[:, c])
 
     def _error(self, influence: np.ndarray) -> float:
-        """Half width of the interval of an estimate, from what each sample adds to it."""
+        """Half width of the interval of an estimate, from the contribution of each sample to it."""
         from scipy.special import stdtrit
 
         means = influence.reshape(self.groups, -1).mean(axis=1)
@@ -159,10 +164,10 @@ class SampledStatistics:
             return m, dm, 0.0
         low, high = column.ψ.min() - 10 * σ, column.ψ.max() + 10 * σ
         q = float(brentq(lambda q: column.below(q)[0].mean() - p, low, high, xtol=1e-14 * σ))
-        share, slopes, density = column.below(q)
+        share, derivatives, density = column.below(q)
         f = float(density.mean())
         raw = float(np.quantile(column.ψ, p))
-        return q, -slopes.mean(axis=0) / f, self._error(share) / f + abs(q - raw)
+        return q, -derivatives.mean(axis=0) / f, self._error(share) / f + abs(q - raw)
 
     def _probability(
         self, statistic: Probability, columns: list[int]
@@ -172,8 +177,8 @@ class SampledStatistics:
         raw = np.ones(len(self.values), dtype=bool)
         for c, limit in zip(columns, statistic.limits, strict=True):
             column = self._column(c)
-            share, slopes = _between(column, limit.lower, limit.upper)
-            slope = slope * share[:, None] + inside[:, None] * slopes
+            share, derivatives = _between(column, limit.lower, limit.upper)
+            slope = slope * share[:, None] + inside[:, None] * derivatives
             inside = inside * share
             raw &= (column.ψ >= limit.lower) & (column.ψ <= limit.upper)
         p, counted = float(inside.mean()), int(raw.sum())
@@ -184,10 +189,10 @@ class SampledStatistics:
 
 
 def check_resolved(name: str, p: float, samples: int) -> None:
-    """Refuse a probability that so many samples do not resolve.
+    """Refuse a probability that a number of samples cannot resolve.
 
     Raises:
-        ModelError: with the number of samples that do.
+        ModelError: with the number of samples that would resolve it.
     """
     rarer = min(p, 1 - p)
     if rarer * samples >= FEWEST_BEYOND:
@@ -202,11 +207,11 @@ def check_resolved(name: str, p: float, samples: int) -> None:
 
 
 def _between(column: Column, lower: float, upper: float) -> tuple[np.ndarray, np.ndarray]:
-    """Share of each sample between two limits, and its derivatives."""
+    """Smoothed indicator of each sample between two limits, and its derivatives."""
     share, slope = np.ones(column.ψ.size), np.zeros_like(column.dψ)
     if math.isfinite(upper):
         share, slope, _ = column.below(upper)
     if math.isfinite(lower):
-        below, slopes, _ = column.below(lower)
-        share, slope = share - below, slope - slopes
+        below, derivatives, _ = column.below(lower)
+        share, slope = share - below, slope - derivatives
     return share, slope

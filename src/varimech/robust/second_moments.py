@@ -1,17 +1,18 @@
-"""Statistics by moments of order 2: objectives are quadratic in the random parameters, about their
-means m. Means and variances are those of the quadratic (`uncertainty/expansion.py`); quantiles and
-probabilities those of a normal variable with these.
+"""Statistics by moments of order 2: objectives are approximated as quadratic in the random
+parameters about their means m. Means and variances are those of the quadratic
+(`uncertainty/expansion.py`); quantiles and probabilities are those of a normal variable with this
+mean and variance.
 
     E = ψ + ½ tr(HC),    V = g'Cg + ½ tr[(HC)²]      (normal; of independent ones with μ₃, μ₄)
     ∂E/∂x = g + ½ C : T,    ∂V/∂x = (∂V/∂g)'H + M : T,    M = ∂V/∂H (normal: C H C)
 
-T are third derivatives. The derivative of a combination of mean and deviation contracts them with
-one symmetric matrix, which needs two Hessian-vector products for each of its eigenvectors v (in
-units of the standard deviations), with eigenvalue λ:
+T denotes third derivatives. The derivative of a combination of mean and deviation contracts them
+with one symmetric matrix, which needs two Hessian-vector products for each of its eigenvectors v
+(in units of the standard deviations), with eigenvalue λ:
 
     M : T = Σ λ [H(m + h v) v − H(m − h v) v]/(2h) .
 
-Exact for quadratic functions, derivatives also for cubic ones.
+Exact for quadratic functions; the derivatives are exact for cubic functions, too.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ from .random_design import RandomPoint
 from .statistic import Probability
 
 STEP = 1e-3
-"""Step of differences of Hessians, in standard deviations: truncation h² and the roughness of second
-derivatives (1e-9) over h are then both about 1e-6.
+"""Step of finite differences of Hessians, in standard deviations: truncation h² and the noise of
+second derivatives (1e-9) divided by h are then both about 1e-6.
 """
 NOTHING = 1e-12
-"""Share of the largest eigenvalue below which one is rounding."""
+"""Eigenvalues below this fraction of the largest one are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class SecondMoments:
-    """The method; see the head of this file."""
+    """Moments of order 2 as a method that computes statistics (see the module docstring)."""
 
     task: StatisticsTask
     _last: dict[bytes, QuadraticMoments] = field(default_factory=dict)
-    """Of the last design."""
+    """Moments of the last design, by its bytes."""
 
     def __post_init__(self) -> None:
         check_second(self.task.design.distributions)
@@ -72,18 +73,18 @@ class SecondMoments:
     def evaluate(self, x: np.ndarray, *, errors: bool = False) -> Mapping[str, Values]:
         """See `StatisticsMethod`."""
         task, m = self.task, self.moments(x)
-        found = normal_statistics(task, m)
+        results = normal_statistics(task, m)
         if not errors:
-            return found
+            return results
         wrong = expansion_errors(task, m.point, m, m.values, m.g, m.hessians)
         return {
             n: Values(v.values, v.derivatives, errors_of(task, n, m, wrong, m.third, m.fourth))
-            for n, v in found.items()
+            for n, v in results.items()
         }
 
     def moments(self, x: np.ndarray) -> QuadraticMoments:
-        """Means and variances: one run with gradients, and one with second derivatives for each
-        random parameter.
+        """Means and variances, by one run with gradients and one run with second derivatives for
+        each random parameter.
         """
         if (key := x.tobytes()) not in self._last:
             task, point = self.task, self.task.design.at(x)
@@ -147,13 +148,15 @@ class QuadraticMoments:
         return slope
 
     def covariance(self, a: int, b: int) -> tuple[float, np.ndarray]:
-        """Refused before: systems have order 1."""
+        """Not available: systems of several limits use moments of order 1, which is checked
+        before.
+        """
         raise AssertionError("moments of order 2 have one column for each probability")
 
     @cached_property
     def third(self) -> np.ndarray:
-        """Third central moment of each column, for normal parameters; of others that of the linear
-        part, and what it has in common with the quadratic one.
+        """Third central moment of each column, for normal parameters; for others, that of the
+        linear part and its product with the quadratic part.
         """
         C, g, H = self.point.covariance, self.g, self.hessians
         HC = H @ C
@@ -163,7 +166,9 @@ class QuadraticMoments:
 
     @cached_property
     def fourth(self) -> np.ndarray:
-        """Fourth central moment of each column beyond that of a normal one; likewise."""
+        """Fourth central moment of each column minus that of a normal column; for parameters that
+        are not normal, with the same restriction as `third`.
+        """
         C, g, H = self.point.covariance, self.g, self.hessians
         along = np.einsum("ci,cij->cj", g @ C, H)
         pure = np.einsum("cij,cjk,ckl,cli->c", *[H @ C] * 4)
@@ -172,7 +177,9 @@ class QuadraticMoments:
 
     @cached_property
     def _variances(self) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
-        """For each column V, ∂V/∂g, ∂V/∂H, and derivatives with respect to widths and correlations."""
+        """V, ∂V/∂g, ∂V/∂H, and derivatives with respect to widths and correlations, for each
+        column.
+        """
         normal = self.point.design.distributions.normal
         each = self._normal if normal else self._independent
         return [each(g, H) for g, H in zip(self.g, self.hessians, strict=True)]
@@ -208,11 +215,11 @@ class QuadraticMoments:
 
     def _third_derivatives(self, c: int, M: np.ndarray) -> np.ndarray:
         """M : T of a column, (index,)."""
-        found = np.zeros(self.J.shape[1])
+        none = np.zeros(self.J.shape[1])
         pairs = _eigenvectors(M, self.point.sigma)
         if not pairs:
-            return found
-        directions = np.zeros((len(pairs), found.size))
+            return none
+        directions = np.zeros((len(pairs), none.size))
         directions[:, : len(self.point.mean)] = [v for _, v in pairs]
         middle = self.point.mean_row
         both = self.task.runs.second_at(

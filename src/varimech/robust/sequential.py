@@ -1,17 +1,18 @@
-"""Allocation by a sequence of explicit problems, where only tolerances change.
+"""Allocation by a sequence of explicit problems, if only tolerances change.
 
-Around the tolerances t⁰, with r_i = (t_i/t_i⁰)² and the derivatives s_i = ∂c/∂ln t_i there, a statistic
-is taken to vary as that of a linear function of independent normal parameters does:
+Around the tolerances t⁰, with r_i = (t_i/t_i⁰)² and the derivatives s_i = ∂c/∂ln t_i there, a
+statistic is assumed to vary as that of a linear function of independent normal parameters does:
 
     standard deviation   c = c⁰ √(1 + Σ s_i/c⁰ (r_i − 1))
     reliability index    β = β⁰ / √(1 − Σ s_i/β⁰ (r_i − 1))
     quantile, worst      c = c⁰ + D (√(1 + Σ s_i/D (r_i − 1)) − 1),   D = Σ s_i
     mean and others      c = c⁰ + ½ Σ s_i (r_i − 1)
 
-so that the cheapest tolerances follow without runs. There the statistics are computed anew, with
-their derivatives, until the conditions of an optimum hold for the statistics themselves. For linear
-functions the first problem has the answer; otherwise a few do, each with one evaluation of the
-statistics, where a search takes one for each of its steps and its differences.
+so that the cheapest tolerances follow without runs. At these tolerances the statistics are computed
+again, with their derivatives, until the optimality conditions hold for the statistics themselves.
+For linear functions the first problem yields the answer; otherwise a few problems do, each with one
+evaluation of the statistics, whereas a search takes one for each of its steps and finite
+differences.
 """
 
 from __future__ import annotations
@@ -33,25 +34,25 @@ from .statistic import Quantile, Std, Worst
 
 CLOSE = 1e-7
 """Residual of the optimality conditions and violation of the constraints, both scaled, at which the
-sequence ends: ten times below what counts as converged.
+sequence ends: a tenth of the tolerance that counts as converged.
 """
 MOST = 15
-"""Most problems: a sequence that converges takes three to six."""
+"""Maximum number of problems: a sequence that converges takes three to six."""
 
 
 @dataclass(eq=False)
 class ExplicitStatistics:
-    """An evaluator of statistics that vary as those of linear functions do around a design."""
+    """An evaluator of statistics that vary around a design as those of linear functions do."""
 
     problem: DesignProblem
-    """Of the statistics themselves, in ln t."""
+    """Problem of the statistics themselves, in ln t."""
     z: np.ndarray
     outcome: Outcome
-    """There."""
+    """Values of the statistics at the design."""
 
     @property
     def roughness(self) -> float:
-        """That of numbers."""
+        """Relative rounding error."""
         return 1e-14
 
     def run(self, z: np.ndarray) -> Outcome:
@@ -72,7 +73,7 @@ class ExplicitStatistics:
         return Outcome(values, derivatives, o.time, paths, path_derivatives)
 
     def second(self, z: np.ndarray) -> Second:
-        """Refused, as for statistics.
+        """Raise an error, as for statistics.
 
         Raises:
             ModelError: always.
@@ -89,7 +90,7 @@ def _varied(
     D = s.sum(axis=1) if isinstance(quantity, (Quantile, Worst)) else -c if index else c
     with np.errstate(divide="ignore", invalid="ignore"):
         w = s / D[:, None]
-        # a variance: no share of it is negative, and none is left without all of them
+        # a variance: no contribution is negative, and nothing remains without all contributions
         linear = root & np.isfinite(w).all(axis=1) & (w >= 0).all(axis=1)
         linear &= w.sum(axis=1) <= 1 + 1e-9
     w = np.where(linear[:, None], w, 0.0)
@@ -103,11 +104,11 @@ def _varied(
 
 
 def sequence(problem: DesignProblem, settings: Settings, label: str) -> Attempt | None:
-    """The cheapest design by a sequence of explicit problems; None if it does not converge.
+    """Find the cheapest design by a sequence of explicit problems; None if it does not converge.
 
     Args:
-        problem: of the statistics themselves, in ln t.
-        settings: of the search for each explicit problem.
+        problem: problem of the statistics themselves, in ln t.
+        settings: settings of the search for each explicit problem.
         label: name of the mechanism.
 
     Raises:
@@ -128,7 +129,7 @@ def sequence(problem: DesignProblem, settings: Settings, label: str) -> Attempt 
                 return replace(best, converged=True)
             explicit = problem.with_evaluator(ExplicitStatistics(problem, z, outcome))
             z = search(explicit, settings, [z], label, False)[0].x
-    except (InfeasibleError, VarimechError):  # of an explicit problem: the search has to decide
+    except (InfeasibleError, VarimechError):  # an explicit problem failed: the search has to decide
         return None
     except KeyboardInterrupt:
         if best is None:

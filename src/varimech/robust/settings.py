@@ -7,34 +7,36 @@ from dataclasses import dataclass
 from ..core.errors import ModelError, check_whole
 
 SAMPLES = 512
-"""Samples where nothing asks for more: the mean of a smooth objective is then known to some 0.1 % of
-its standard deviation by Sobol points, the deviation to some 2 %.
+"""Default number of samples: the mean of a smooth objective then has an error of some 0.1 % of its
+standard deviation by Sobol points, the standard deviation one of some 2 %.
 """
 MOST_SAMPLES = 1 << 16
-"""Most samples that are chosen automatically, each a run with gradients."""
+"""Maximum number of samples that is chosen automatically, each a run with gradients."""
 UNUSED = {
     "moments": ("samples", "degree"),
     "samples": ("order", "degree"),
     "form": ("samples", "degree"),
     "chaos": ("order",),
 }
-"""Settings that a method has no use for; FORM leaves means and deviations to moments of an order."""
+"""Settings that have no effect on a method; FORM computes means and standard deviations by moments
+of an order.
+"""
 
 
 @dataclass(frozen=True)
 class StatisticsSettings:
-    """What a user can set about the methods; None where a method chooses."""
+    """Settings of the methods that a user can choose; None if the method chooses."""
 
     order: int | None = None
-    """Of moments: 1 or 2."""
+    """Order of moments: 1 or 2."""
     samples: int | None = None
-    """Of "samples"; and runs that polynomials are fitted to."""
+    """Number of samples of "samples", and of runs that polynomials are fitted to."""
     degree: int | None = None
-    """Of polynomial chaos."""
+    """Degree of polynomial chaos."""
     seed: int = 0
 
     def check(self, analysis: str, method: str) -> None:
-        """Refuse invalid numbers, and those that the method would ignore.
+        """Refuse invalid numbers and settings that the method would ignore.
 
         Raises:
             ModelError: with the name of the option.

@@ -22,11 +22,11 @@ from ..sensitivity.objective import Objective, lowest
 from ..sensitivity.stability_objective import StabilityObjective
 
 Random = Objective | Path
-"""What can have a statistic: a number of a run, or a function of the state over time."""
+"""Quantities that can have a statistic: a number of a run, or a function of the state over time."""
 
 
 class Statistic(DesignQuantity):
-    """A statistic over the random parameters; made by `mean`, `std`, `quantile`, `worst` and
+    """A statistic over the random parameters; created by `mean`, `std`, `quantile`, `worst` and
     `probability`.
     """
 
@@ -35,13 +35,13 @@ class Statistic(DesignQuantity):
     @property
     @abstractmethod
     def functions(self) -> tuple[Random, ...]:
-        """The quantities of runs that it is a statistic of."""
+        """Quantities of runs that the statistic is computed of."""
         ...
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """The statistic in words, for tables."""
+        """Label of the statistic in tables."""
         ...
 
 
@@ -58,12 +58,12 @@ class OfOne(Statistic):
 
     @property
     def over_time(self) -> bool:
-        """Whether it is one of a path."""
+        """Whether the statistic is that of a path."""
         return isinstance(self.of, Path)
 
     @property
     def unit(self) -> str:  # type: ignore[override]
-        """That of the objective."""
+        """Unit of the objective."""
         return self.of.unit
 
 
@@ -128,17 +128,19 @@ class Limited:
 
 @dataclass(frozen=True)
 class Probability(Statistic):
-    """The probability that all comparisons hold; of a path, at all times of the run."""
+    """The probability that all comparisons hold; for a path, at all times of the run."""
 
     comparisons: tuple[Constraint, ...]
     limits: tuple[Limited, ...]
-    """The same as limits of numbers: a path is limited by its largest or smallest value."""
+    """The comparisons as limits of objectives: a path is limited by its largest or smallest
+    value.
+    """
     unit = ""
     kind = "probability"
 
     @property
     def functions(self) -> tuple[Random, ...]:
-        """The objectives that are limited."""
+        """The limited objectives."""
         return tuple(limit.of for limit in self.limits)
 
     @property
@@ -147,7 +149,7 @@ class Probability(Statistic):
         return f"probability of {', '.join(c.rule for c in self.comparisons)}"
 
     def _bounded(self, lower: float, upper: float) -> Constraint:
-        """Refuse percentages, and bounds that every design keeps: 1 may be meant as 1 %."""
+        """Refuse percentages, and bounds that every design satisfies: 1 may be meant as 1 %."""
         for bound in (lower, upper):
             if math.isfinite(bound) and not 0 <= bound <= 1:
                 problem = f"cannot be bounded by {bound:g}: it lies between 0 and 1"
@@ -171,7 +173,7 @@ def mean(of: Random) -> Mean:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics.
+        ModelError: if `of` cannot have a statistic.
     """
     return Mean(_random("mean", of))
 
@@ -186,7 +188,7 @@ def std(of: Random) -> Std:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics.
+        ModelError: if `of` cannot have a statistic.
 
     >>> import varimech as vm
     >>> vm.std(vm.final(lambda s: s.angle("rod"), unit="rad")) <= 0.01
@@ -206,7 +208,7 @@ def quantile(of: Random, p: float) -> Quantile:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics, or for another p.
+        ModelError: if `of` cannot have a statistic, or for another p.
     """
     check_numbers("quantile", p=p)
     if not 0 < p < 1:
@@ -221,13 +223,13 @@ def worst(of: Random, sigma: float = 3.0) -> Worst:
 
     Args:
         of: as for `mean`.
-        sigma: that number; negative for the lower side.
+        sigma: number of standard deviations; negative for the lower side.
 
     Returns:
         A quantity to minimise, or to bound by a comparison.
 
     Raises:
-        ModelError: for what has no statistics.
+        ModelError: if `of` cannot have a statistic.
     """
     check_numbers("worst", sigma=sigma)
     if not (math.isfinite(sigma) and sigma != 0):
@@ -269,18 +271,20 @@ def probability(*comparisons: Constraint | Sequence[Constraint]) -> Probability:
     return Probability(tuple(flat), limits)
 
 
-def _listed(given: object) -> list[Constraint]:
-    """Comparisons of a list."""
-    found: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
-    for c in found:
+def _listed(comparisons: object) -> list[Constraint]:
+    """Return the comparisons of a list, checked."""
+    several: list[Any] = (
+        list(comparisons) if isinstance(comparisons, (list, tuple)) else [comparisons]
+    )
+    for c in several:
         if not isinstance(c, Constraint):
             remedy = "write vm.probability(vm.final(f) <= 0.1)"
             raise ModelError("is no comparison", element="probability", value=c, remedy=remedy)
-    return found
+    return several
 
 
 def _limits(c: Constraint) -> list[Limited]:
-    """A comparison as limits of numbers."""
+    """Convert a comparison to limits of objectives."""
     of = c.of
     if not isinstance(of, Path):
         return [Limited(_number("probability", of), c.lower, c.upper)]
@@ -297,7 +301,7 @@ def _random(statistic: str, of: Any) -> Random:
 
 
 def _number(statistic: str, of: Comparable | Any) -> Objective:
-    """The objective, if it can have a statistic."""
+    """Check that an objective can have a statistic, and return it."""
     remedy: Text
     if isinstance(of, StabilityObjective):
         problem = (

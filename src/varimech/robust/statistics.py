@@ -23,7 +23,7 @@ Wanted = Statistic | Sequence[Statistic] | Mapping[str, Statistic]
 
 
 class StatisticsArguments(TypedDict, total=False):
-    """Arguments of `Problem.statistics` beside the statistics and distributions."""
+    """Arguments of `Problem.statistics` besides the statistics and distributions."""
 
     correlation: Correlation | None
     method: str
@@ -35,7 +35,7 @@ class StatisticsArguments(TypedDict, total=False):
 
 def statistics_of(
     s: Simulation,
-    wanted: Mapping[str, Statistic],
+    named: Mapping[str, Statistic],
     wrt: Sequence[str] | None,
     given: Given | None,
     *,
@@ -51,22 +51,22 @@ def statistics_of(
     settings = StatisticsSettings(order, samples, degree, seed)
     settings.check("statistics", method)
     design = _design(s, wrt, given, correlation)
-    scalars = {n: q for n, q in wanted.items() if not q.over_time}
-    paths = {n: q for n, q in wanted.items() if q.over_time}
+    scalars = {n: q for n, q in named.items() if not q.over_time}
+    paths = {n: q for n, q in named.items() if q.over_time}
     evaluator = StatisticsEvaluator(s, design, scalars, paths, method, settings)
-    found: dict[str, Values] = {}
+    results: dict[str, Values] = {}
     with progress_bar(f"{s.name}: statistics", 2, s.progress) as report:
         methods = evaluator.methods
         report(1, "method chosen")
         for each in methods:
-            found |= each.evaluate(design.start, errors=True)
+            results |= each.evaluate(design.start, errors=True)
         report(2, str(evaluator.counts))
     return Statistics(
         s.name,
-        dict(wanted),
+        dict(named),
         design,
         evaluator.task.runs.time,
-        {name: found[name] for name in wanted},
+        {name: results[name] for name in named},
         evaluator.titles,
         evaluator.reasons,
         evaluator.counts,
@@ -75,19 +75,19 @@ def statistics_of(
 
 
 def named_statistics(
-    wanted: Wanted | None, objectives: Mapping[str, Target]
+    statistics: Wanted | None, objectives: Mapping[str, Target]
 ) -> dict[str, Statistic]:
-    """Checked statistics by name; those of the problem where none are given.
+    """Return the checked statistics by name; the default are the statistics of the problem.
 
     Raises:
-        ModelError: if there is none, or something else among them.
+        ModelError: if there is no statistic, or if an item is not a statistic.
     """
-    if wanted is None:
+    if statistics is None:
         named: dict[str, Any] = dict(objectives)
-    elif isinstance(wanted, Mapping):
-        named = dict(wanted)
+    elif isinstance(statistics, Mapping):
+        named = dict(statistics)
     else:
-        several = list(wanted) if isinstance(wanted, (list, tuple)) else [wanted]
+        several = list(statistics) if isinstance(statistics, (list, tuple)) else [statistics]
         named = {f"s{k + 1}": each for k, each in enumerate(several)}
     if not named:
         remedy = "give some, such as {'deviation': vm.std(vm.final(f))}"
@@ -105,8 +105,8 @@ def named_statistics(
 def _design(
     s: Simulation, wrt: Sequence[str] | None, given: Given | None, correlation: Correlation | None
 ) -> RandomDesign:
-    """All random parameters and those of `wrt` with their nominal values, all widths, all
-    correlations.
+    """Random design with the nominal values of all random parameters and of `wrt`, all widths and
+    all correlations as variables.
     """
     every = list(s.solvers.data.parameter_set.parameters)
     first = random_design(s, given, correlation)

@@ -1,4 +1,4 @@
-"""Statistics of a mechanism with their derivatives: what `Problem.statistics` gives."""
+"""Results of `Problem.statistics`: statistics of a mechanism with their derivatives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SHOWN = 4
-"""Most derivatives of each statistic that are printed: the largest effects."""
+"""Maximum number of derivatives of each statistic that are printed: the largest effects."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +32,7 @@ class Statistics(Result):
     """Statistics over the random parameters, with an estimated error of each, and derivatives with
     respect to nominal values, tolerance widths and correlations.
 
-    Those of `vm.path(f)` are bands over time: `bands`.
+    Statistics of `vm.path(f)` are bands over time: `bands`.
     """
 
     label: str
@@ -41,22 +41,28 @@ class Statistics(Result):
     time: np.ndarray = field(repr=False)
     found: Mapping[str, Values] = field(repr=False)
     methods: Mapping[str, str]
-    """Statistic → the method that computed it, in words."""
+    """Statistic → title of the method that computed it."""
     reasons: Mapping[str, str]
-    """Statistic → reason for the choice of the method; empty if the method was given."""
+    """Statistic → reason for the choice of the method; empty if the user chose the method."""
     counts: RunCounts
     seconds: float
 
     _dims = ("statistic",)
-    value = Variable("By statistic.")
+    value = Variable("Values by statistic.")
     error = Variable("Estimated error of each value, in its unit.")
-    nominal_derivatives = Variable("With respect to nominal values: (statistic, parameter).")
+    nominal_derivatives = Variable(
+        "Derivatives with respect to nominal values: (statistic, parameter)."
+    )
     width_derivatives = Variable(
-        "With respect to widths: half widths of tolerances, standard deviations of other"
+        "Derivatives with respect to widths: half widths of tolerances, standard deviations of other"
         " distributions; (statistic, random)."
     )
-    sigma_derivatives = Variable("With respect to standard deviations: (statistic, random).")
-    correlation_derivatives = Variable("With respect to correlations: (statistic, pair).")
+    sigma_derivatives = Variable(
+        "Derivatives with respect to standard deviations: (statistic, random)."
+    )
+    correlation_derivatives = Variable(
+        "Derivatives with respect to correlations: (statistic, pair)."
+    )
 
     @property
     def info(self) -> dict[str, Any]:
@@ -88,17 +94,17 @@ class Statistics(Result):
         d, names = self.design, self._single
         own = d.distributions
         first, last = len(d.nominals), len(d.variables)
-        slopes = np.array([self.found[n].derivatives[0] for n in names]).reshape(-1, d.size)
-        widths = slopes[:, first:last]
+        derivatives = np.array([self.found[n].derivatives[0] for n in names]).reshape(-1, d.size)
+        widths = derivatives[:, first:last]
         k = np.array([d.sigmas[i] for i in d.width_columns])
         pairs = [" ~ ".join(pair) for pair in d.pair_names]
         arrays: dict[str, tuple[tuple[str, ...], np.ndarray]] = {
             "value": (("statistic",), np.array([self.found[n].values[0] for n in names])),
             "error": (("statistic",), np.array([self.found[n].errors[0] for n in names])),
-            "nominal_derivatives": (("statistic", "parameter"), slopes[:, :first]),
+            "nominal_derivatives": (("statistic", "parameter"), derivatives[:, :first]),
             "width_derivatives": (("statistic", "random"), widths),
             "sigma_derivatives": (("statistic", "random"), widths * k),
-            "correlation_derivatives": (("statistic", "pair"), slopes[:, last:]),
+            "correlation_derivatives": (("statistic", "pair"), derivatives[:, last:]),
         }
         units = dict(zip(own.names, own.units, strict=True))
         coords = {
@@ -204,12 +210,14 @@ class Statistics(Result):
         return Description(f"Statistics of {self.label!r}", [str(self.counts)], tables, notes)
 
     def _effects(self, name: str) -> list[list[Any]]:
-        """The derivatives that matter most, each times a standard deviation or the width."""
-        d, slopes = self.design, self.found[name].derivatives[0]
+        """Rows of the derivatives with the largest effect, which is a derivative times a standard
+        deviation or the width.
+        """
+        d, derivatives = self.design, self.found[name].derivatives[0]
         σ = dict(zip(d.distributions.names, d.distributions.sigma, strict=True))
         sizes = [σ.get(n, 0.0) for n in d.nominals]
         sizes += [σ[n] * d.sigmas[i] for n, i in zip(d.widths, d.width_columns, strict=True)]
         sizes += [1.0] * len(d.pairs)
         labels = [*d.variables, *(" ~ ".join(p) for p in d.pair_names)]
-        order = np.argsort(-np.abs(slopes * sizes), kind="stable")[:SHOWN]
-        return [[name, labels[k], float(slopes[k])] for k in order if slopes[k] != 0]
+        order = np.argsort(-np.abs(derivatives * sizes), kind="stable")[:SHOWN]
+        return [[name, labels[k], float(derivatives[k])] for k in order if derivatives[k] != 0]

@@ -20,14 +20,14 @@ DECLARE = (
 
 @dataclass(frozen=True)
 class ToleranceChoice:
-    """A tolerance that can be chosen; numbers in the unit of its parameter."""
+    """A tolerance that an allocation may choose; numbers in the unit of its parameter."""
 
     name: str
-    """Of the parameter."""
+    """Name of the parameter."""
     unit: str
     nominal: float
     tolerance: Tolerance
-    """As it is declared."""
+    """Tolerance as declared in the model."""
     cost: Cost
 
     @property
@@ -42,13 +42,13 @@ class ToleranceChoice:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Finest and widest one."""
+        """Finest and widest tolerance."""
         return self.tolerance.limits
 
     @property
     def grades(self) -> dict[str, float]:
-        """Tolerances ± of the grades of ISO 286-1 within the limits, the finest first; those with
-        a cost where that is by grades.
+        """Tolerances ± of the grades of ISO 286-1 within the limits, the finest first; if the cost
+        is given by grades, only grades with a cost.
 
         Raises:
             ModelError: if the parameter is not a length, or no grade is within the limits.
@@ -63,24 +63,24 @@ class ToleranceChoice:
         else:
             every = grades_of(self.nominal, element)
         low, high = self.limits
-        found = {
+        within = {
             grade: t
             for grade, t in every.items()
             if low * (1 - ROUNDING) <= t <= high * (1 + ROUNDING)
         }
-        if not found:
+        if not within:
             problem = (
                 f"has no grade of ISO 286-1 between {low:g} and {high:g} {self.unit}"
                 f" (IT{next(iter(every))} is {next(iter(every.values())):g},"
                 f" IT{list(every)[-1]} is {list(every.values())[-1]:g})"
             )
             raise ModelError(problem, element=element, remedy="give wider bounds")
-        return found
+        return within
 
 
 @dataclass(frozen=True, eq=False)
 class TotalCost(ExplicitGoal):
-    """Cost of all tolerances that are chosen."""
+    """Total cost of all tolerances that are chosen."""
 
     choices: tuple[ToleranceChoice, ...]
     unit = ""
@@ -95,10 +95,10 @@ class TotalCost(ExplicitGoal):
 def choices_of(
     parameters: ParameterSet, names: Iterable[str | Parameter] | None, element: str
 ) -> tuple[ToleranceChoice, ...]:
-    """The tolerances that an allocation chooses: those named, or all with a cost.
+    """Return the tolerances that an allocation chooses: those named, or all with a cost.
 
     Raises:
-        ModelError: for one without a cost, and if there is none.
+        ModelError: for a tolerance without a cost, and if there is no tolerance.
     """
     known = parameters.parameters
     every = [n for n, p in known.items() if _can_be_chosen(p)]
@@ -128,7 +128,7 @@ def choices_of(
 
 
 def _can_be_chosen(p: Parameter) -> bool:
-    """Whether it has a tolerance with a cost, or with bounds, which then lacks one."""
+    """Whether a parameter has a tolerance with a cost, or with bounds, which then lacks a cost."""
     t = p.distribution
     bounds = isinstance(t, Tolerance) and (t.at_least, t.at_most) != (None, None)
     return isinstance(t, Tolerance) and (t.cost is not None or bounds)

@@ -1,14 +1,14 @@
-"""Verification of statistics by an independent Monte Carlo study: other random numbers, values of
-runs only, and an interval that contains each true statistic with a given probability.
+"""Verification of statistics by an independent Monte Carlo study: other random numbers, runs
+without derivatives, and an interval that contains each true statistic with a given probability.
 
     mean                x̄ ± t s/√n
-    standard deviation  of what each sample adds to it, (x − x̄)²/(2 s)
-    worst               likewise, of x + k (x − x̄)²/(2 s)
+    standard deviation  from the contribution of each sample, (x − x̄)²/(2 s)
+    worst               likewise, from x + k (x − x̄)²/(2 s)
     quantile            order statistics whose ranks enclose a binomial number
     probability         Clopper and Pearson's interval of a binomial number
 
-Runs that fail are unknown values: intervals of quantiles and probabilities count them on either side.
-Of means and deviations, which have no bounds then, they are left out.
+Failed runs are unknown values: intervals of quantiles and probabilities allow for them on either
+side. Means and standard deviations, which would then have no bounds, exclude them.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Probability with which an interval contains the true value."""
 SAMPLES, MOST = 10_000, 200_000
-"""Samples where nothing asks for more, and most that are chosen: a round value, with which a
-standard deviation is known to 1.4 %.
+"""Default number of samples, and maximum number that is chosen automatically: a round value, with
+which a standard deviation has an error of 1.4 %.
 """
 EVENTS = 40
-"""Rare events to be expected among the samples: their number is then known to some 30 %."""
+"""Expected number of rare events among the samples: it then has an error of some 30 %."""
 CHUNK = 2_000
 """Samples that run at once: many for vectors and threads, few for a progress bar."""
 ALLOWED = 0.01
-"""Largest share of runs that may fail."""
+"""Largest acceptable share of failed runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """A statistic by the method of a design, and by independent samples."""
+    """A statistic by the method of a design and by independent samples."""
 
     name: str
     statistic: Statistic
@@ -61,13 +61,13 @@ class Checked:
     upper: float
     """Interval of the estimate."""
     bound: Constraint | None
-    """The constraint on it, if it has one."""
+    """Constraint on the statistic, if there is one."""
     time: float = math.nan
-    """Of a statistic over time, the instant at which it is nearest to its bound, or largest."""
+    """For a statistic over time, the instant at which it is nearest to its bound, or largest."""
 
     @property
     def contradicted(self) -> bool:
-        """Whether the whole interval breaks the bound."""
+        """Whether the whole interval violates the bound."""
         b = self.bound
         return b is not None and (self.lower > b.upper or self.upper < b.lower)
 
@@ -78,7 +78,7 @@ class Checked:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """Result of the comparison, as text."""
         if self.contradicted:
             return "bound broken"
         off = f"off by {self.claimed - self.estimate:.1g}"
@@ -96,14 +96,14 @@ class Verification(Result):
     checked: tuple[Checked, ...]
     samples: int
     failed: int
-    """Runs that failed: on either side in intervals of probabilities and quantiles, and left out of
-    those of means and deviations.
+    """Number of failed runs: allowed for on either side in intervals of probabilities and
+    quantiles, and excluded from those of means and standard deviations.
     """
     seed: int
 
     _dims = ("statistic",)
-    claimed = Variable("By the method of the design.")
-    estimate = Variable("By independent samples.")
+    claimed = Variable("Values by the method of the design.")
+    estimate = Variable("Values from independent samples.")
     lower = Variable("Lower end of the 95 % interval of the estimate.")
     upper = Variable("Upper end of the 95 % interval of the estimate.")
 
@@ -115,7 +115,7 @@ class Verification(Result):
 
     @property
     def contradictions(self) -> list[str]:
-        """Names of the statistics whose whole interval breaks their bound."""
+        """Names of the statistics whose whole interval violates their bound."""
         return [c.name for c in self.checked if c.contradicted]
 
     @cached_property
@@ -157,7 +157,7 @@ def verified(
     seed: int,
     progress: bool | None,
 ) -> Verification:
-    """Draw independent samples at a design, and compare.
+    """Draw independent samples at a design and compare the statistics.
 
     Args:
         label: name of the mechanism.
@@ -165,8 +165,8 @@ def verified(
         x: the design.
         claimed: values by the method of the design, (column).
         bounds: constraints by statistic.
-        samples: their number; chosen if None.
-        seed: of samples that no method has used.
+        samples: number of samples; chosen automatically if None.
+        seed: seed of samples that no method has used.
         progress: whether to show a progress bar.
 
     Raises:
@@ -195,7 +195,9 @@ def verified(
 
 
 def interval(statistic: Statistic, ψ: np.ndarray, failed: int = 0) -> tuple[float, float, float]:
-    """Estimate, and its interval, of samples (sample, function), besides which others failed."""
+    """Estimate a statistic and its interval from samples, (sample, function), in addition to which
+    `failed` runs failed.
+    """
     from scipy.special import stdtrit
     from scipy.stats import binom
 
@@ -211,7 +213,7 @@ def interval(statistic: Statistic, ψ: np.ndarray, failed: int = 0) -> tuple[flo
     if isinstance(statistic, Quantile):
         ends = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
         low, high = (int(binom.ppf(side, n + failed, statistic.p)) for side in ends)
-        low -= failed  # all of them below, or all of them above
+        low -= failed  # all failed runs below, or all above
         ordered = np.sort(x)
         upper = float(ordered[high]) if high < n else math.inf
         lower = float(ordered[low - 1]) if low >= 1 else -math.inf
@@ -232,7 +234,7 @@ def interval(statistic: Statistic, ψ: np.ndarray, failed: int = 0) -> tuple[flo
 
 
 def _samples(task: StatisticsTask, claimed: Mapping[str, np.ndarray]) -> int:
-    """Enough for the rarest event among the statistics."""
+    """Number of samples that resolves the rarest event among the statistics."""
     rare = [
         min(p, 1 - p)
         for name, s in task.statistics.items()
@@ -251,14 +253,16 @@ def _checked(
     ψ: np.ndarray,
     failed: int,
 ) -> Checked:
-    """Over time, the instant at which the value of the method is nearest to its bound."""
+    """Compare a statistic with samples; over time, at the instant where the value of the method is
+    nearest to its bound.
+    """
     columns = task.columns(statistic)
     if not statistic.over_time:
-        found = interval(statistic, ψ[:, [int(c[0]) for c in columns]], failed)
-        return Checked(name, statistic, float(claimed[0]), *found, bound)
+        estimate = interval(statistic, ψ[:, [int(c[0]) for c in columns]], failed)
+        return Checked(name, statistic, float(claimed[0]), *estimate, bound)
     nearness = (
         claimed if bound is None else -np.minimum(claimed - bound.lower, bound.upper - claimed)
     )
     k = int(np.argmax(nearness))
-    found = interval(statistic, ψ[:, columns[0][k : k + 1]], failed)
-    return Checked(name, statistic, float(claimed[k]), *found, bound, float(task.runs.time[k]))
+    estimate = interval(statistic, ψ[:, columns[0][k : k + 1]], failed)
+    return Checked(name, statistic, float(claimed[k]), *estimate, bound, float(task.runs.time[k]))

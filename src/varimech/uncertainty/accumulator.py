@@ -13,7 +13,7 @@ from .sketch import Sketch
 from .statistics import CoMoments, Summary, both
 
 REMEMBERED = 100
-"""Failures that are kept in full; a round value that limits memory."""
+"""Maximum number of failures that are stored in full; a round value that limits memory."""
 
 
 @dataclass(frozen=True)
@@ -21,27 +21,27 @@ class Failure:
     """A sample that failed."""
 
     sample: int
-    """Number of the sample in the study, from 0."""
+    """Index of the sample in the study, from 0."""
     parameters: dict[str, float]
     """Values of the varying parameters."""
     kind: str
-    """Name of the error: "ModelError", "AssemblyError" or "SimulationError"."""
+    """Class name of the error: "ModelError", "AssemblyError" or "SimulationError"."""
     message: str
 
 
 @dataclass
 class Accumulator:
-    """Sums over samples."""
+    """Sums over the samples of a study."""
 
     groups: list[CoMoments | None]
     """Co-moments of each replicate."""
     summary: Summary | None = None
     """Statistics of all completed samples."""
     taken: int = 0
-    """Samples so far, including those that failed."""
+    """Number of samples so far, including failed ones."""
     failed: int = 0
     failures: list[Failure] = field(default_factory=list)
-    """The first failures."""
+    """The first failures, at most `REMEMBERED`."""
     seconds: float = 0.0
     """Elapsed time (s)."""
 
@@ -65,16 +65,16 @@ class Accumulator:
 
     @property
     def count(self) -> int:
-        """Completed samples."""
+        """Number of completed samples."""
         return self.taken - self.failed
 
     @property
-    def known(self) -> list[CoMoments]:
-        """Replicates that have samples."""
+    def nonempty(self) -> list[CoMoments]:
+        """Co-moments of the replicates that have samples."""
         return [g for g in self.groups if g is not None]
 
     def stored(self) -> dict[str, object]:
-        """The state as plain arrays and numbers."""
+        """Return the state as plain arrays and numbers."""
         arrays: dict[str, object] = {
             "taken": self.taken,
             "failed": self.failed,
@@ -94,7 +94,7 @@ class Accumulator:
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Any], failures: list[Failure]) -> Accumulator:
-        """The state from stored arrays."""
+        """Restore the state from stored arrays."""
 
         def read(prefix: str, names: tuple[str, ...]) -> dict[str, Any]:
             return {name: _plain(arrays[f"{prefix}.{name}"]) for name in names}

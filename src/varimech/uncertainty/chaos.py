@@ -1,9 +1,9 @@
 """Polynomial chaos:  ψ(x) ≈ Σ_k a_k Ψ_k(x)  with polynomials that are orthogonal under the
 distribution of x.
 
-Mean and variance are a_0 and the sum of the squares of the others, Sobol indices parts of that sum.
-The polynomials that matter are chosen by least angle regression, as many as a leave-one-out error
-recommends.
+The mean is a_0, the variance is the sum of the squares of the other coefficients, and Sobol indices
+are partial sums of it. The significant polynomials are chosen by least angle regression; a
+leave-one-out error determines their number.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from .global_study import GlobalStudy
 
 HIGHEST = 12
-"""Degree, where none is given: for one or two parameters there would be room for more."""
+"""Highest default degree: for one or two parameters, the number of runs would allow a higher
+one.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chaos(Result):
-    """Objectives as sums of polynomials."""
+    """Objectives as sums of orthogonal polynomials."""
 
     study: GlobalStudy = field(repr=False)
     degree: int
@@ -48,18 +50,18 @@ class Chaos(Result):
         """`openturns.Function` that evaluates the polynomials."""
         return self.result.getMetaModel()
 
-    mean = Variable("By objective.")
-    variance = Variable("By objective, in the squares of their units.")
-    std = Variable("Standard deviations, by objective.")
+    mean = Variable("Means by objective.")
+    variance = Variable("Variances by objective, in the squares of their units.")
+    std = Variable("Standard deviations by objective.")
     q2 = Variable(
-        "1 − (mean square of the error) / variance, at runs that were not used to fit: 1 for"
-        " perfect, 0 for no better than the mean."
+        "1 − (mean square of the error) / variance, at runs that were not used for the fit: 1 for a"
+        " perfect fit, 0 for one no better than the mean."
     )
     _dims = ("objective",)
 
     @property
     def info(self) -> dict[str, Any]:
-        """Mechanism, degree, numbers of runs to fit and to check."""
+        """Mechanism, degree, numbers of runs for the fit and for its validation."""
         own = {"degree": self.degree, "runs": self.runs, "checks": self.checks}
         return {"mechanism": self.study.label, **own}
 
@@ -82,12 +84,12 @@ class Chaos(Result):
 
     @property
     def terms(self) -> int:
-        """Polynomials chosen, for all objectives together."""
+        """Number of polynomials chosen, for all objectives together."""
         return int(self.result.getIndices().getSize())
 
     @cached_property
     def sobol(self) -> SobolIndices:
-        """Sobol indices of the sums."""
+        """Sobol indices of the polynomial sums."""
         check_independent(self.study)
         indices, d = openturns().FunctionalChaosSobolIndices(self.result), len(self.study.names)
         objectives = range(len(self.study.objective_names))
@@ -116,7 +118,7 @@ class Chaos(Result):
 
 
 def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, seed: int) -> Chaos:
-    """Fitted to runs, and checked by others."""
+    """Fit polynomial chaos to runs and validate it by further runs."""
     ot, d = openturns(), len(study.names)
     highest = _degree(d, runs) if degree is None else int(degree)
     if (candidates := math.comb(d + highest, d)) > runs:
@@ -126,7 +128,7 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
         )
         remedy = f"give a smaller degree, or runs={2 * candidates}"
         raise ModelError(problem, element="chaos", field="degree", remedy=remedy)
-    # two streams of the same seed: an even set to fit, and an independent one to check
+    # two streams of the same seed: a space-filling set for the fit, an independent set to validate it
     size = 1 << (runs - 1).bit_length()
     fitted = study.distributions.from_uniform(Sampling("sobol", seed, size, d).points(0)[:runs])
     others = study.distributions.from_uniform(Sampling("random", seed, checks, d).points(1))
@@ -156,7 +158,7 @@ def chaos_of(study: GlobalStudy, runs: int, checks: int, degree: int | None, see
 
 
 def _degree(d: int, runs: int) -> int:
-    """The highest with half as many polynomials as runs."""
+    """Highest degree with at most half as many polynomials as runs."""
     degree = 1
     while degree < HIGHEST and 2 * math.comb(d + degree + 1, d) <= runs:
         degree += 1

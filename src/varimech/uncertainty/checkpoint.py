@@ -1,9 +1,9 @@
 """Checkpoints: the state of a study in a folder, from which it can be resumed.
 
-`state.npz` is the state after the last added chunk, and is replaced atomically: whenever a process
-ends, it is that of some chunk. It contains a description of everything that determines the numbers;
-a study that differs in any of it is not resumed. Kept samples are in a file for each chunk,
-`samples-….npz`.
+`state.npz` holds the state after the last added chunk and is replaced atomically, so that it is
+complete whenever a process ends. It contains a description of everything that determines the
+numbers; a study that differs in any of it is not resumed. Kept samples are stored in one file for
+each chunk, `samples-….npz`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .accumulator import Accumulator, Failure
 
 STATE, SEAL = "state.npz", "sha256"
 FORMAT = 3
-"""Version of the stored data; version 1, which did not store its number, had neither sketches nor
+"""Version of the file format; version 1, which did not store its number, had neither sketches nor
 32 replicates.
 """
 SAMPLES = re.compile(r"samples-(\d{12,})\.npz")
@@ -60,7 +60,7 @@ class Checkpoint:
         the process ends.
 
         Raises:
-            ModelError: if it cannot be created, or another study is running there.
+            ModelError: if the folder cannot be created, or another study is running in it.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -71,10 +71,10 @@ class Checkpoint:
             yield
 
     def load(self) -> tuple[dict[str, Any], Accumulator] | None:
-        """Description and state of the stored study; None if there is none.
+        """Return description and state of the stored study; None if there is none.
 
         Raises:
-            ModelError: if it cannot be read.
+            ModelError: if the stored study cannot be read.
         """
         path = self.folder / STATE
         if not path.exists():
@@ -119,14 +119,14 @@ class Checkpoint:
         self._write(STATE, _sealed({**accumulator.stored(), **texts}))
 
     def keep(self, first: int, parameters: np.ndarray, values: np.ndarray) -> None:
-        """Store the samples of a chunk; `first` is the number of its first sample."""
+        """Store the samples of a chunk; `first` is the index of its first sample."""
         self._write(_name(first), _sealed({"parameters": parameters, "values": values}))
 
     def kept(self, taken: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Parameters and values of the first `taken` samples, chunk by chunk.
+        """Yield parameters and values of the first `taken` samples, chunk by chunk.
 
         Raises:
-            ModelError: if some are missing, or cannot be read.
+            ModelError: if samples are missing or cannot be read.
         """
         at, files = 0, self._files()
         while at < taken:
@@ -148,7 +148,7 @@ class Checkpoint:
             at += len(parameters)
 
     def _files(self) -> dict[int, Path]:
-        """Sample files by the number of their first sample; other files may be present."""
+        """Sample files by the index of their first sample; other files may be present."""
         matches = ((SAMPLES.fullmatch(path.name), path) for path in self.folder.iterdir())
         return {int(match[1]): path for match, path in matches if match}
 
@@ -181,15 +181,15 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _sealed(arrays: Mapping[str, object]) -> dict[str, object]:
-    """The arrays with a digest."""
+    """Return the arrays with a digest."""
     return {**arrays, SEAL: _digest(arrays)}
 
 
 def _unsealed(stored: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The arrays of a file without the digest.
+    """Return the arrays of a file without the digest.
 
     Raises:
-        ValueError: if they do not match the digest.
+        ValueError: if the arrays do not match the digest.
     """
     arrays = {name: stored[name] for name in stored}
     if str(arrays.pop(SEAL, "")) != _digest(arrays):
@@ -236,7 +236,7 @@ def check_same(folder: Path, stored: Mapping[str, object], requested: Mapping[st
     """Check that a stored study has the same description.
 
     Raises:
-        ModelError: with the differences.
+        ModelError: if they differ, with the differences.
     """
     stored, requested = (json.loads(json.dumps(about)) for about in (stored, requested))
     if differences := [

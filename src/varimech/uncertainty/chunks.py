@@ -20,8 +20,8 @@ RerunIndividually = Callable[[np.ndarray, bool], np.ndarray | VarimechError]
 (time, objective), or the error.
 """
 EXPLAINED = 2
-"""Failures of a chunk that are explained; each explanation may take as long as thousands of
-samples.
+"""Maximum number of failures of a chunk that are explained; each explanation may take as long as
+thousands of samples.
 """
 
 
@@ -33,13 +33,13 @@ class Control:
 
     indices: list[int]
     mean: np.ndarray
-    """μ of the varying parameters."""
+    """Means μ of the varying parameters."""
     derivatives: np.ndarray
-    """g: (parameter, time × objective)."""
+    """Derivatives g, (parameter, time × objective)."""
 
     def __call__(self, rows: Any) -> Any:
-        """g (x − μ) for each sample, here or on a GPU. Summed parameter by parameter, which gives the
-        same bits for any number of samples and cores.
+        """Compute g (x − μ) for each sample, on the CPU or a GPU. The sum is taken parameter by
+        parameter, which gives identical bits for any number of samples and cores.
         """
         module = module_of(rows)
         total = module.zeros((len(rows), self.derivatives.shape[1]))
@@ -59,20 +59,20 @@ class Outcome:
     left: tuple[int, ...]
     """Row indices of samples that have to be rerun individually."""
     values: np.ndarray | None
-    """(sample, time × objective), NaN for missing ones; only if samples are kept."""
+    """Values, (sample, time × objective), NaN for missing ones; None unless samples are kept."""
     failures: tuple[tuple[int, VarimechError], ...] = ()
-    """Row indices of samples that failed finally, with their errors."""
+    """Row indices of samples that also failed individually, with their errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Evaluates the samples of a chunk and accumulates their statistics. It can be sent to any
-    machine: it contains no model, only functions and numbers.
+    """Evaluate the samples of a chunk and accumulate their statistics. An instance can be sent to
+    any machine: it contains no model, only functions and numbers.
     """
 
     sampler: Sampler | None
     columns: int
-    """Times × objectives."""
+    """Number of columns: times × objectives."""
     centre: np.ndarray
     """Centre of the quantile sketch of each column."""
     control: Control | None
@@ -96,7 +96,7 @@ class Work:
         return self.summed_up(rows, samples.values.reshape(len(rows), -1), samples.done)
 
     def summed_up(self, rows: np.ndarray, values: np.ndarray, done: np.ndarray) -> Outcome:
-        """Statistics of sample values, (sample, time × objective)."""
+        """Compute the statistics of sample values, (sample, time × objective)."""
         left = tuple(np.flatnonzero(~done).tolist())
         summary = comoments = None
         if done.any():
@@ -112,7 +112,7 @@ class Work:
     def finished(
         self, rows: np.ndarray, outcome: Outcome, rerun_individually: RerunIndividually, stop: Event
     ) -> Outcome:
-        """The outcome with the remaining samples rerun individually and added."""
+        """Rerun the remaining samples individually and return the outcome with them added."""
         if not outcome.left:
             return outcome
         values, failures = (

@@ -1,16 +1,16 @@
 """Design points: the points of the limit surface that are nearest to the origin, in the space of
 independent standard normal variables u.
 
-Sequential quadratic programming converges to one of them, depending on its initial point. Others
-are searched along rays from the origin: where a ray meets the limit before the tangent planes of
-all known points, another search begins. A point at which the limit bends around the origin is not a
-local minimum of the distance, and counts only if none is much nearer; much less likely points are
-neglected.
+Sequential quadratic programming converges to one of them, depending on its initial point. Further
+ones are searched for along rays from the origin: where a ray meets the limit before the tangent
+planes of all known points, another search starts. A point at which the limit bends around the
+origin is not a local minimum of the distance, and counts only if no other point is much nearer;
+much less likely points are neglected.
 
-A limit on a peak has a kink wherever another peak becomes the largest one. Such kinks are no local
-minima of the distance where one peak beyond the limit is enough, and each peak has a design point
-of its own; where all peaks have to stay below, a kink may be the nearest point, which is reported
-(`DesignPoint.stationary`).
+A limit on a peak has a kink wherever another peak becomes the largest one. If exceeding the limit
+by one peak is enough, such kinks are no local minima of the distance, and each peak has its own
+design point; if all peaks have to stay below the limit, a kink may be the nearest point, which is
+reported (`DesignPoint.stationary`).
 """
 
 from __future__ import annotations
@@ -34,27 +34,33 @@ FORMULAS = ("Breitung", "Hohenbichler", "Tvedt")
 ERROR = 1e-6
 """Tolerance of a design point, and of the limit there, in standard deviations; a round value."""
 MOST = 200
-"""Most runs of a search; it takes some ten if there is a design point."""
+"""Maximum number of runs of a search; it takes some ten if there is a design point."""
 ENOUGH = 1e-3
-"""Accepted distance from the limit: errors of runs may keep a search from a smaller one."""
+"""Accepted distance from the limit: errors of runs may prevent a search from reaching a smaller
+one.
+"""
 RADII = np.array([1.5, 3.0, 4.5, 6.0])
 """Radii at which rays are evaluated: beyond 6 a probability is below 1e-9."""
 RAYS = 32
-"""Random rays, besides those along the axes and the gradient; a round value."""
+"""Number of random rays, in addition to those along the axes and the gradient; a round value."""
 SEARCHES = 8
-"""Most searches that begin from rays."""
+"""Maximum number of searches that start from rays."""
 SOONER = 0.9
-"""A ray that meets the limit before this share of the distance to the tangent planes leads to
+"""A ray that meets the limit before this fraction of the distance to the tangent planes leads to
 another design point.
 """
 NEGLIGIBLE = 1e-3
-"""Design points less likely than this share of the likeliest one are neglected."""
+"""Design points whose probability is below this fraction of that of the likeliest one are
+neglected.
+"""
 BENDING = 0.5
-"""Points at which the limit bends around the origin are neglected if less likely than this share of
-the likeliest design point.
+"""Points at which the limit bends around the origin are neglected if their probability is below
+this fraction of that of the likeliest design point.
 """
 ATTEMPTS = 4
-"""Searches from one start, each from where the last one ended, while that is no design point."""
+"""Searches from one initial point, each starting where the last one ended, until a design point is
+reached.
+"""
 ALIGNED = 0.999
 """Least cosine between a design point and the gradient of the limit there; errors of searches are
 below 1e-3 rad.
@@ -83,8 +89,8 @@ class DesignPoint:
     values: np.ndarray
     """Values of the varying parameters."""
     sorms: dict[str, float]
-    """Second-order probabilities by formula; NaN if the curvature of the limit is too large for
-    one.
+    """Second-order probabilities by formula; NaN if the curvature of the limit is too large for a
+    formula.
     """
     curvatures: np.ndarray
     """Curvatures of the limit in the standard space."""
@@ -93,9 +99,9 @@ class DesignPoint:
     None for several limits at once.
     """
     planes: TangentPlanes = field(repr=False)
-    """Of the limits there: one, or all that have to be exceeded."""
+    """Tangent planes of the limits at the point: one, or all limits that have to be exceeded."""
     rough: str = ""
-    """Why there are no second derivatives; empty where there are."""
+    """Reason why there are no second derivatives; empty if there are."""
 
     @property
     def form(self) -> float:
@@ -104,8 +110,8 @@ class DesignPoint:
 
     @property
     def nearest(self) -> bool:
-        """Whether all neighbouring points of the limit are farther from the origin: it is curved
-        less than a sphere.
+        """Whether all neighbouring points of the limit are farther from the origin, which holds if
+        the limit is curved less than a sphere.
         """
         unknown = bool(self.rough) or not self.stationary
         return unknown or math.isfinite(self.sorms["Breitung"])
@@ -113,7 +119,7 @@ class DesignPoint:
     @property
     def stationary(self) -> bool:
         """Whether the gradient of the limit points away from the origin, as it does at a design
-        point of a smooth limit; joint points of several limits are by their search.
+        point of a smooth limit; joint points of several limits are stationary by construction.
         """
         if self.result is None or self.beta == 0 or not len(self.planes.directions):
             return True
@@ -128,8 +134,8 @@ class DesignPoint:
 def search(limit: Limit, start: np.ndarray, scale: float) -> DesignPoint:
     """Search for a design point of a limit.
 
-    Where the search ends at a point at which the gradient does not point away from the origin (a
-    kink of the limit, as where another peak becomes the largest one), it begins anew along the
+    If the search ends at a point where the gradient does not point away from the origin (a kink of
+    the limit, for example where another peak becomes the largest one), it restarts along the
     gradient there, and then by another method.
 
     Args:
@@ -164,9 +170,9 @@ def search(limit: Limit, start: np.ndarray, scale: float) -> DesignPoint:
 
 
 def _event(limit: Limit, scale: float) -> Any:
-    """The event for OpenTURNS, of an objective in units of its standard deviation."""
+    """Define the event for OpenTURNS, of an objective in units of its standard deviation."""
     ot, study = openturns(), limit.study
-    # not by getMarginal, which leaves the diagonals of Hessians out (OpenTURNS 1.27)
+    # not by getMarginal, which omits the diagonals of Hessians (OpenTURNS 1.27)
     only = np.eye(len(study.objective_names))[limit.objective]
     scaled = ot.ComposedFunction(
         ot.LinearFunction(limit.limit * only, [0.0], ot.Matrix([(only / scale).tolist()])),
@@ -180,7 +186,9 @@ def _event(limit: Limit, scale: float) -> Any:
 
 
 def _searched(limit: Limit, event: Any, start: np.ndarray, method: str) -> DesignPoint:
-    """The design point by exact gradients, and the curvatures there by the exact Hessian."""
+    """Compute the design point by exact gradients, and the curvatures there by the exact
+    Hessian.
+    """
     ot, study = openturns(), limit.study
     solver = ot.NLopt("LD_SLSQP") if method == "SLSQP" else ot.AbdoRackwitz()
     solver.setStartingPoint(study.distributions.from_normal(start[None])[0])
@@ -207,8 +215,8 @@ def _searched(limit: Limit, event: Any, start: np.ndarray, method: str) -> Desig
         np.array(first.getStandardSpaceDesignPoint()),
         np.array(first.getPhysicalSpaceDesignPoint()),
     )
-    slopes = limit.sign * np.array(study.function.gradient(x))[:, limit.objective]
-    planes = TangentPlanes.at(study.distributions, u, slopes[None], np.zeros(1))
+    gradient = limit.sign * np.array(study.function.gradient(x))[:, limit.objective]
+    planes = TangentPlanes.at(study.distributions, u, gradient[None], np.zeros(1))
     β = float(first.getHasoferReliabilityIndex())
     result, sorms, curvatures, why = _second_order(ot, limit, event, first)
     return DesignPoint(β, u, x, sorms, curvatures, result, planes, why)
@@ -217,7 +225,9 @@ def _searched(limit: Limit, event: Any, start: np.ndarray, method: str) -> Desig
 def _second_order(
     ot: Any, limit: Limit, event: Any, first: Any
 ) -> tuple[Any, dict[str, float], np.ndarray, str]:
-    """Probabilities of second order and curvatures; of a limit without second derivatives, why."""
+    """Second-order probabilities and curvatures; for a limit without second derivatives, the
+    reason.
+    """
     runs = limit.study.runs
     try:
         result = ot.SORMResult(
@@ -237,7 +247,7 @@ def _second_order(
 
 
 def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
-    """All design points, the nearest first.
+    """Find all design points, the nearest first.
 
     Raises:
         VarimechError: if there is none.
@@ -259,7 +269,7 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
             point = search(limit, met[first] * rays[first], scale)
             if all(np.linalg.norm(point.standard - other.standard) > APART for other in points):
                 points.append(point)
-        # runs may fail beyond the ray; then there is no point
+        # runs may fail beyond the end of the ray; there is no design point then
         except (VarimechError, RuntimeError) as error:
             failure = _noted(limit, error)
         met[rays @ rays[first] > np.cos(np.pi / 6)] = np.inf
@@ -269,7 +279,9 @@ def design_points(limit: Limit, rng: np.random.Generator) -> list[DesignPoint]:
 
 
 def _noted(limit: Limit, error: Exception) -> Exception:
-    """The error of a search, of a failed run its own; Ctrl-C goes on."""
+    """Return the error of a search, which is the error of a failed run if there is one; raise
+    Ctrl-C again.
+    """
     own = limit.study.runs.error
     if isinstance(own, KeyboardInterrupt):
         raise error
@@ -278,13 +290,15 @@ def _noted(limit: Limit, error: Exception) -> Exception:
 
 
 def scale_of(limit: Limit) -> float:
-    """Standard deviation of the objective by its gradient at the medians; 0 if that vanishes."""
+    """Standard deviation of the objective by its gradient at the medians; 0 if the gradient
+    vanishes.
+    """
     C = limit.study.distributions.covariance
     return math.sqrt(max(limit.gradient @ C @ limit.gradient, 0.0))
 
 
 def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
-    """Directions, (ray, d), the distance at which each first meets the limit, and a standard
+    """Directions, (ray, d), the distance at which each ray first meets the limit, and a standard
     deviation of the objective.
     """
     d, study = len(limit.study.names), limit.study
@@ -313,7 +327,7 @@ def _rays(limit: Limit, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
 
 def first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
     """Radius at which values along each ray first become positive, by linear interpolation;
-    infinite if they do not.
+    infinite if they stay negative.
     """
     met, before, r_before = np.full(at_origin.size, np.inf), at_origin, 0.0
     for r, values in zip(RADII, beyond, strict=True):
@@ -325,7 +339,7 @@ def first_crossing(at_origin: np.ndarray, beyond: np.ndarray) -> np.ndarray:
 
 
 def to_planes(points: Sequence[HasBeta], rays: np.ndarray) -> np.ndarray:
-    """Distance along each ray to the first tangent plane."""
+    """Distance along each ray to the nearest tangent plane."""
     nearest = np.full(len(rays), np.inf)
     for p in points:
         along = rays @ p.standard
@@ -335,7 +349,7 @@ def to_planes(points: Sequence[HasBeta], rays: np.ndarray) -> np.ndarray:
 
 def _significant(points: list[DesignPoint]) -> list[DesignPoint]:
     """Local minima of the distance that are not negligible; points at which the limit bends around
-    the origin only where they are about as near, because the limit may follow a sphere there.
+    the origin only if they are about as near, because the limit may follow a sphere there.
     """
     minima = [p for p in points if p.nearest]
     least = BENDING * max((p.form for p in minima), default=0.0)
@@ -354,6 +368,6 @@ def _no_point(limit: Limit) -> VarimechError:
 def _second(result: object, formula: str) -> float:
     try:
         return float(getattr(result, f"getEventProbability{formula}")())
-    # the limit is curved around the origin as much as a sphere
+    # raised if the limit is curved around the origin as much as a sphere
     except (RuntimeError, TypeError):
         return math.nan

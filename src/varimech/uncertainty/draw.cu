@@ -1,13 +1,14 @@
-/* Uniform numbers on a GPU, the same as NumPy draws: Philox 4×64 with ten rounds (J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, Parallel
+/* Uniform numbers on a GPU, identical to those of NumPy: Philox 4×64 with ten rounds (J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, Parallel
    random numbers: as easy as 1, 2, 3, SC11). Block b of a chunk's stream is a function of the chunk's key and of b + 1 alone, so every thread
-   computes its own numbers. And points of Sobol's sequences, by the Gray code of their numbers. */
+   computes its own numbers. Points of Sobol sequences are computed by the Gray code of their indices. */
 
 typedef unsigned long long vm_word;
 
-/* `size` rows of `width` numbers of each chunk, from row `begin` on; keys: two words for each chunk. */
+/* Random numbers of chunks, `width` in each row. For each chunk: keys, two words of its stream; begins, the row of the stream that it starts with;
+   firsts, its first row in `points`. */
 typedef struct { const vm_word *keys; const long long *begins, *firsts; double *points; long long chunks, width; } vm_random_job;
 
-/* Number of the chunk of row `row` of all: the last one that begins at or before it. */
+/* Index of the chunk that contains row `row` of `points`: the last chunk that starts at or before it. */
 static long long vm_chunk_of(const long long *firsts, long long chunks, long long row) {
   long long low = 0, high = chunks;
   while (high - low > 1) {
@@ -38,7 +39,7 @@ extern "C" __global__ void vm_draw_random(const vm_random_job *job, long long co
   }
 }
 
-/* numbers: of the first point of each chunk within its sequence; directions: (chunk, width, bits); shifts: (chunk, width). */
+/* numbers: index of the first point of each chunk within its sequence; directions: (chunk, width, bits); shifts: (chunk, width). */
 typedef struct { const vm_word *directions, *shifts; const long long *numbers, *firsts; double *points; long long chunks, width, bits; } vm_sobol_job;
 
 extern "C" __global__ void vm_draw_sobol(const vm_sobol_job *job, long long count) {

@@ -13,31 +13,33 @@ from .sampling import Sampling
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """What draws the samples of a study."""
+    """Draws the samples of a study."""
 
     sampling: Sampling
     distributions: ParameterDistributions
     base: np.ndarray
-    """Values of all parameters; those that vary are replaced."""
+    """Values of all parameters; those of varying parameters are replaced."""
 
     def rows(self, chunk: int, begin: int, end: int) -> np.ndarray:
-        """Values of all parameters for the samples of a chunk from `begin` to before `end`."""
+        """Values of all parameters for the samples of a chunk from `begin` up to, but excluding,
+        `end`.
+        """
         points = self.sampling.points(chunk)[begin:end]
         return self.distributions.rows(self.distributions.from_uniform(points), self.base)
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The samples of a chunk, or of a part of it; drawn when they are needed."""
+    """The samples of a chunk, or of a part of it; drawn on demand."""
 
     drawing: Drawing
     number: int
     """Number of the chunk."""
     first: int
-    """Number of its first sample in the study."""
+    """Index of its first sample in the study."""
     begin: int
     end: int
-    """Its samples within the chunk."""
+    """End of the range of its samples within the chunk."""
 
     def __len__(self) -> int:
         return self.end - self.begin

@@ -1,8 +1,9 @@
 """Means and variances with their errors.
 
 The error of the mean of independent samples is  s/√n. Samples of a Latin hypercube or a Sobol
-sequence are not independent; there the means ȳ_r of R independent replicates, of n_r samples each,
-take their place, with weights n_r. (Of a single replicate, s/√n is an upper bound, as a rule.)
+sequence are not independent; the means ȳ_r of R independent replicates, of n_r samples each,
+replace the samples then, with weights n_r. (For a single replicate, s/√n is usually an upper
+bound.)
 
 With a control x, whose mean is known to be 0, the mean of y is the value of the regression line
 over all samples at x = 0,
@@ -10,12 +11,13 @@ over all samples at x = 0,
     ȳ − β x̄,      β = S_xy / S_xx,
     error² = s² (1/n + x̄²/S_xx),      s² = (S_yy − β S_xy) / (n − 2),
 
-with S the sums of products of distances from the means; of replicates  error² = Σ n_r (r_r − r̄)² /
+with S the sums of products of deviations from the means; for replicates  error² = Σ n_r (r_r − r̄)² /
 (n (R − 1)),  r_r = ȳ_r − β x̄_r. A β from the R means alone would make these residuals smaller than
 they are. S. Asmussen and P. W. Glynn, Stochastic Simulation (2007), ch. V.2.
 
-Means of replicates are few, and skewed where the objective is curved: the outermost samples of each
-decide. With γ their skewness and κ their excess kurtosis, Student's quantile z is too small by
+Means of replicates are few, and skewed if the objective is curved, because the outermost samples of
+each replicate dominate. With γ their skewness and κ their excess kurtosis, Student's quantile z is
+too small by
 
     z [γ² (z⁴ + 2z² − 3)/18 − κ (z² − 3)/12] / R
 
@@ -39,25 +41,27 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FEWEST = 8
-"""Fewest replicates whose skewness is estimated; of fewer it is dominated by chance."""
+"""Minimum number of replicates for an estimate of their skewness; for fewer it is dominated by
+chance.
+"""
 LEVEL = 0.95
 """Default probability with which a confidence interval contains the true value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A number for each column, and its accuracy."""
+    """An estimate for each column, and its accuracy."""
 
     value: np.ndarray
     error: np.ndarray
     """Standard error; NaN if there are too few samples."""
     dof: int
-    """Degrees of freedom of Student's distribution of its error."""
+    """Degrees of freedom of Student's distribution for the error."""
     shape: tuple[np.ndarray, np.ndarray] | None = None
-    """Skewness and excess kurtosis of the means of replicates, if there are any."""
+    """Skewness and excess kurtosis of the means of replicates; None without replicates."""
 
     def half_width(self, level: float) -> np.ndarray:
-        """Half-width of the interval that contains the true number with this probability."""
+        """Half-width of the interval that contains the true value with probability `level`."""
         from scipy.special import ndtri, stdtrit
 
         if self.dof <= 0:
@@ -71,7 +75,9 @@ class Estimate:
 
 
 def mean_of(groups: Sequence[CoMoments], *, controlled: bool) -> Estimate:
-    """Mean of all samples: one group of independent ones, or several independent groups."""
+    """Estimate the mean of all samples: one group of independent samples, or several independent
+    groups.
+    """
     total, several = reduce(CoMoments.merged, groups), len(groups) > 1
     means, dof = (_of_means(groups), len(groups) - 1) if several else (total, total.count - 1)
     n, varies = total.count, total.xx > 0
@@ -91,8 +97,8 @@ def mean_of(groups: Sequence[CoMoments], *, controlled: bool) -> Estimate:
 
 
 def variance_of(summary: Summary, groups: Sequence[CoMoments]) -> Estimate:
-    """Variance of the samples, with its error from their fourth moment or from the differences of
-    replicates.
+    """Estimate the variance of the samples, with its error from their fourth moment or from the
+    differences of replicates.
     """
     n, v = summary.count, summary.variance
     if len(groups) == 1:
@@ -119,7 +125,7 @@ def bands_about(self: HasBands, sigmas: float = 3.0) -> xr.Dataset:
     """Mean ± a number of standard deviations.
 
     Args:
-        sigmas: that number.
+        sigmas: number of standard deviations.
 
     Returns:
         `lower` and `upper`, (time, objective).
@@ -134,7 +140,7 @@ def bands_about(self: HasBands, sigmas: float = 3.0) -> xr.Dataset:
 
 
 def _of_means(groups: Sequence[CoMoments]) -> CoMoments:
-    """Co-moments of the means of groups, each with the weight of its samples."""
+    """Co-moments of the means of groups, each weighted by its number of samples."""
     first, *others = (
         CoMoments(g.count, g.mean, g.control, *np.zeros((3, g.mean.size))) for g in groups
     )
@@ -145,7 +151,7 @@ def _of_means(groups: Sequence[CoMoments]) -> CoMoments:
 
 def _shape(means: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
     """Skewness and excess kurtosis of the means of replicates, equally weighted; None if there are
-    too few.
+    too few replicates.
     """
     if len(means) < FEWEST:
         return None

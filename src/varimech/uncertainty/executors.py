@@ -1,10 +1,10 @@
 """Execution of chunks of samples: in threads of this process, by the workers of a Dask cluster, on
 a GPU, or on the GPUs of workers.
 
-An executor takes one chunk after another and returns the outcomes in the same order; it keeps no more
-chunks in progress than it needs to be busy. Chunks do not depend on it and
-are added in order, so the results are identical to the last bit; only a GPU, which rounds
-differently, differs in the last digits.
+An executor takes one chunk after another and returns the outcomes in the same order; it keeps no
+more chunks in progress than it needs to be busy. Chunks do not depend on the executor and are added
+in order, so the results are identical to the last bit; only a GPU, which rounds differently, yields
+different last digits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .drawing import Drawn
 AHEAD = 2
 """Chunks in progress for each thread or worker: one runs while the next waits."""
 RETRIES = 3
-"""Number of times a chunk is repeated if a worker fails."""
+"""Number of times that a chunk is repeated if a worker fails."""
 
 ON_THREADS = "omit executor to use threads"
 S = TypeVar("S")
@@ -44,50 +44,50 @@ class Executor(Protocol):
     """Executes chunks."""
 
     elsewhere: bool
-    """Whether it needs a compiled program, however few samples there are: the interpreted loop
-    stays in this process.
+    """Whether the executor needs a compiled program for any number of samples, because the
+    interpreted loop stays in this process.
     """
     on_gpu: bool
-    """Whether samples need no code for the CPU."""
+    """Whether samples need no compiled code for the CPU."""
 
     def run(
         self, work: Work, rerun_individually: RerunIndividually, chunks: Iterable[Drawn]
     ) -> Generator[list[Outcome], None, None]:
-        """Outcomes of each chunk, in order, as many at a time as belong together. `work` can run
-        anywhere; samples that it leaves are rerun individually in this process.
+        """Yield the outcomes of the chunks in order, in groups that complete together. `work` can
+        run anywhere; samples that it leaves are rerun individually in this process.
         """
 
 
-def executor_of(given: object) -> Executor:
-    """The executor for a user's argument.
+def executor_of(executor: object) -> Executor:
+    """Return the executor for a user's argument.
 
     Args:
-        given: None, a number of threads, "cuda", a dask.distributed.Client, or `GpuWorkers`.
+        executor: None, a number of threads, "cuda", a dask.distributed.Client, or `GpuWorkers`.
 
     Raises:
         ModelError: for anything else.
     """
-    if given is None:
+    if executor is None:
         return Threads(os.cpu_count() or 1)
-    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1:
-        check_whole("monte_carlo", 1, executor=given)
-        return Threads(int(given))
-    if isinstance(given, str) and given == "cuda":
+    if isinstance(executor, Integral) and not isinstance(executor, bool) and int(executor) >= 1:
+        check_whole("monte_carlo", 1, executor=executor)
+        return Threads(int(executor))
+    if isinstance(executor, str) and executor == "cuda":
         from .gpu_study import OnGpu  # imports this file
 
         check_gpu()
         return OnGpu()
-    if is_dask_client(given):
-        return Cluster(given)
+    if is_dask_client(executor):
+        return Cluster(executor)
     from .gpu_cluster import GpuWorkers, OnWorkerGpus  # imports this file
 
-    if isinstance(given, GpuWorkers):
-        return OnWorkerGpus(given)
+    if isinstance(executor, GpuWorkers):
+        return OnWorkerGpus(executor)
     problem = (
         "must be a number of threads, a dask.distributed.Client, 'cuda', varimech.GpuWorkers(client),"
         " or omitted for one thread on each core"
     )
-    raise ModelError(problem, field="executor", value=given)
+    raise ModelError(problem, field="executor", value=executor)
 
 
 class Threads:
@@ -112,7 +112,7 @@ class Threads:
 
 
 class Lost(Exception):
-    """The cluster is lost, or cannot run samples; the message is its reason."""
+    """Error: the cluster is lost or cannot run samples; the message states the reason."""
 
 
 @contextmanager
@@ -147,19 +147,19 @@ class Cluster:
         yield from on_workers(self.client, work, Work.__call__, rows, finish)
 
 
-def is_dask_client(given: object) -> bool:
-    """Recognised by name, so that Dask is not required."""
+def is_dask_client(client: object) -> bool:
+    """Recognise a Dask client by the name of its class, so that Dask is not required."""
     return any(
         (kind.__module__.partition(".")[0], kind.__name__) == ("distributed", "Client")
-        for kind in type(given).__mro__
+        for kind in type(client).__mro__
     )
 
 
 def checked_client(client: Any) -> Any:
-    """A Dask client that can be used.
+    """Return a Dask client after checking that it can be used.
 
     Raises:
-        ModelError: if it is asynchronous or closed.
+        ModelError: if the client is asynchronous or closed.
     """
     if getattr(client, "asynchronous", False):
         remedy = "make one with Client(…, asynchronous=False)"
@@ -177,16 +177,17 @@ def on_workers(
     items: Iterable[T],
     finish: Callable[[T, R, Event], list[Outcome]],
 ) -> Generator[list[Outcome], None, None]:
-    """Outcomes of items in order, each by a task of a Dask cluster and what finishes it here.
+    """Yield the outcomes of items in order; each item is processed by a task of a Dask cluster and
+    finished in this process.
 
     Args:
-        client: of the cluster.
-        shared: what all tasks have in common; workers keep it.
+        client: client of the cluster.
+        shared: data that all tasks have in common; workers keep it.
         function: (shared, item) → result, on a worker.
-        items: for which tasks are sent, as many at a time as keep the workers busy.
-        finish: (item, result, whether to stop) → outcomes, in this process.
+        items: items of the tasks; as many tasks at a time are sent as keep the workers busy.
+        finish: (item, result, stop event) → outcomes, in this process.
     """
-    # a task and not scattered data: it can be recreated if all workers that hold it are lost
+    # a task, not scattered data: it can be recreated if all workers that hold it are lost
     with _reporting_loss():
         kept = client.submit(_itself, shared, pure=False, retries=RETRIES)
     in_progress: set[Any] = set()
@@ -220,7 +221,7 @@ def on_workers(
 
 
 def compiled(work: Work) -> Sampler:
-    """The compiled program that other machines need."""
+    """Compiled program of the work, which other machines need."""
     if work.sampler is None and find_compiler() is None:
         problem = f": a GPU or a cluster needs a compiled program: {NO_COMPILER}"
         raise ModelError(problem, field="executor", remedy=ON_THREADS)
@@ -252,7 +253,7 @@ def in_order(
     items: Iterable[T],
     ahead: Callable[[], int],
 ) -> Generator[R, None, None]:
-    """Results of a function for items, in order, with a bounded number in progress."""
+    """Yield the results of a function for items, in order, with a bounded number in progress."""
     waiting: deque[Future[R]] = deque()
     try:
         for item in items:

@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from ..solving.solver import Solver
 
 OUTPUTS = 100
-"""Default output intervals of adaptive runs: enough for smooth curves."""
+"""Default number of output intervals of adaptive runs: enough for smooth curves."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Expanded:
-    """Runs at the means of the parameters."""
+    """Results of runs at the means of the parameters."""
 
     path: Trajectory
     curvatures: np.ndarray | None
-    """All second derivatives, if known."""
+    """All second derivatives, if they are known."""
     solver: Solver
     task: Task
     ran: float
@@ -64,7 +64,7 @@ def moments(
     accuracy: float,
 ) -> Moments:
     """Expand objectives about the means of the parameters; `Mechanism.moments` documents the
-    arguments. Those of small motions come last, for order 1 only.
+    arguments. Objectives of small motions come last, for order 1 only.
     """
     began = time.perf_counter()
     if order not in (1, 2):
@@ -108,7 +108,8 @@ def moments(
 
 
 def at_means(s: Simulation, distributions: ParameterDistributions) -> Simulation:
-    """The simulation at the means of the varying parameters, with others as given.
+    """Return the simulation at the means of the varying parameters; other parameters keep their
+    given values.
 
     Raises:
         ModelError: if a varying parameter is given a value.
@@ -130,7 +131,7 @@ def at_means(s: Simulation, distributions: ParameterDistributions) -> Simulation
 
 
 def sparse_output(s: Simulation) -> Simulation:
-    """The simulation, with `OUTPUTS` output intervals for adaptive runs by default."""
+    """Return the simulation with `OUTPUTS` output intervals for adaptive runs by default."""
     if s.schedule.tolerance and s.options.get("output") is None:
         return s.with_options(output=s.duration / OUTPUTS)
     return s
@@ -139,18 +140,18 @@ def sparse_output(s: Simulation) -> Simulation:
 def _second_order(
     s: Simulation, objectives: Mapping[str, Objective], distributions: ParameterDistributions
 ) -> _Expanded:
-    """A run with second derivatives for each varying parameter."""
+    """Run with second derivatives for each varying parameter."""
     directions = list(np.ascontiguousarray(unit_directions(s.ρ.size, distributions.indices).T))
     runs = second_derivatives(s, objectives, distributions.indices, directions, False, MEMORY)
     H = np.stack([d.gradients_along for d in runs.along], axis=2)
     symmetric = (H + np.swapaxes(H, -1, -2)) / 2
     path, task = runs.along[0].trajectory, runs.task
-    # values at events and extrema are part of these runs at their end only
+    # these runs provide values at events and extrema at their end only
     late = [k for k, o in enumerate(objectives.values()) if o.samples]
     for array in (path.objectives, path.gradients, symmetric):
         assert array is not None
         array[:-1, late] = np.nan
-    if task.schedule.passages is not None:  # neighbours have events at other times
+    if task.schedule.passages is not None:  # neighbouring runs have events at other times
         task = replace(task, schedule=s.schedule)
     return _Expanded(path, symmetric, runs.solver, task, runs.seconds)
 
@@ -158,14 +159,14 @@ def _second_order(
 def _first_order(
     s: Simulation, objectives: Mapping[str, Objective], distributions: ParameterDistributions
 ) -> _Expanded:
-    """A run with first derivatives."""
+    """Run with first derivatives."""
     solver = s.solver(objectives)
     check_gradients(solver.equations, objectives)
     task = Task(s.schedule, objectives, distributions.indices, s.backend, s.progress)
     run, ran = solver.run(task, s.ρ)
     replays = s.scheme.integrator.traits.given_steps
     if s.schedule.tolerance and replays and not has_events(solver.equations, objectives):
-        # the choice of steps is not a smooth function of the parameters
+        # replay the steps: the choice of steps is not a smooth function of the parameters
         task = replace(task, schedule=s.schedule.replayed(run.step_ends))
     return _Expanded(run, None, solver, task, ran)
 
@@ -176,7 +177,7 @@ def _with_small_motions(
     ρ: np.ndarray,
     distributions: ParameterDistributions,
 ) -> _Expanded:
-    """The runs with objectives of small motions, which are constant over time."""
+    """Add objectives of small motions, which are constant over time, to the runs."""
     if not small.objectives:
         return expanded
     path, times = expanded.path, expanded.path.time.size
@@ -196,7 +197,7 @@ def _neighbour_runs(
     distributions: ParameterDistributions,
     small: StabilityObjectives,
 ) -> tuple[NeighbourRuns, list[str], float]:
-    """Runs at one standard deviation on both sides of the means, all at once; with messages of
+    """Run at one standard deviation on both sides of the means, all in one batch; with messages of
     failed runs and the run time (s).
     """
     assert expanded.path.gradients is not None

@@ -7,11 +7,11 @@
                     variance Σ gᵢ²μ₂ᵢ + Σ gᵢHᵢᵢμ₃ᵢ + ¼ Σ Hᵢᵢ²(μ₄ᵢ − μ₂ᵢ²)
                              + ½ Σ_{i≠j} Hᵢⱼ²μ₂ᵢμ₂ⱼ                                (independent x)
 
-with μₖ the central moments of each parameter. The second-order variances are those of the quadratic
-exactly. Covariances count with factor 1: the ½ in eq. (4) of Choi, Lee and Yoo (2005) is a slip
-(its sum has each pair twice, as it should).
+with μₖ the central moments of each parameter. The second-order variances are exact for the
+quadratic. Covariances count with factor 1: the ½ in eq. (4) of Choi, Lee and Yoo (2005) is an error
+(its sum contains each pair twice, as it should).
 
-Arrays are (time, objective, parameter, parameter), or the first of these.
+Arrays are (time, objective, parameter, parameter), or the leading ones of these dimensions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..core.messages import Call, Message
 from .parameter_distributions import ParameterDistributions
 
 ROUNDING = 1e-12
-"""Standard deviations below this share of an objective's largest value count as zero."""
+"""Standard deviations below this fraction of an objective's largest value count as zero."""
 
 
 def first_variance(g: np.ndarray, C: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ FIRST_OR_SAMPLES = Message("use {order} or {}", Call("monte_carlo"), order=1)
 
 
 def check_second(distributions: ParameterDistributions) -> None:
-    """Check that the variance of the quadratic is available.
+    """Check that the variance of the quadratic can be computed.
 
     Raises:
         ModelError: for correlated parameters that are not normal, or without fourth moments.
@@ -92,7 +92,7 @@ def _of_independent(
 
 
 def contributions(values: np.ndarray, g: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """Share of each parameter in the first-order variance, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0 if
+    """Fraction of each parameter in the first-order variance, gᵢ (Cg)ᵢ / g'Cg: they sum to 1; 0 if
     there is only rounding.
     """
     parts = g * (g @ C)

@@ -1,4 +1,4 @@
-"""Export of runs of a mechanism to machines without Varimech."""
+"""Export of runs of a mechanism for machines without Varimech."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def export(
     folder: Path,
     target: str,
 ) -> Path:
-    """Write a bundle; returns its folder. `indices` are the parameters to differentiate for, None
-    for none.
+    """Write a bundle and return its folder. `indices` are the parameters to differentiate with
+    respect to; None for none.
     """
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
@@ -43,7 +43,7 @@ def export(
             f"the program is executed here first, which needs a C compiler: {NO_COMPILER}",
             element="export",
         )
-    # nothing is compiled for the few runs that come with a bundle
+    # nothing is compiled for the few runs that a bundle contains
     sampler = sampler_for(solver, Task(schedule, objectives, indices, "auto", False), 1)
     if sampler is None:
         problem = (
@@ -80,7 +80,7 @@ def export(
 def _within(
     bounds: tuple[float | None, float | None], range_: tuple[float, float]
 ) -> tuple[float | None, float | None]:
-    """Bounds of a parameter that also keep it where the exported steps suffice."""
+    """Bounds of a parameter, tightened to the range for which the exported steps suffice."""
     lower, upper = bounds
     least = max(range_[0], -math.inf if lower is None else lower)
     greatest = min(range_[1], math.inf if upper is None else upper)

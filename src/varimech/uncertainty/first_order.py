@@ -1,12 +1,13 @@
 """FORM and SORM of a limit or a system: probabilities of the regions beyond tangent planes.
 
-Of a series system, all design points of all limits are taken together: the probability is that of
+For a series system, all design points of all limits are taken together: the probability is that of
 the union of their half-spaces, exact for linear limits of normal parameters,
 
     P = Σ s_i Φ(−β_i),      s_i the share of half-space i outside those before it,
 
-and of second order with the probability of each by its own formula in place of Φ(−β_i). Of a
-parallel system it is that of the intersection of the half-spaces at each joint design point.
+and the second-order probability has that of each point by its own formula in place of Φ(−β_i). For
+a parallel system, the probability is that of the intersection of the half-spaces at each joint
+design point.
 """
 
 from __future__ import annotations
@@ -30,10 +31,13 @@ from .joint_points import joint_points, ray_starts
 from .limits import Limit, System
 
 MOST_PLANES = 24
-"""Most half-spaces of a union, the nearest ones: eight design points of three limits."""
+"""Maximum number of half-spaces of a union, the nearest ones: eight design points of three
+limits.
+"""
 STEP = 1e-4
-"""Change of means and standard deviations, in standard deviations, for differences of probabilities
-of half-spaces: their third derivatives are of the order of 1, so the error is about 1e-8.
+"""Step of means and standard deviations, in standard deviations, for finite differences of
+probabilities of half-spaces: their third derivatives are of the order of 1, so the error is about
+1e-8.
 """
 
 
@@ -43,23 +47,23 @@ class FirstOrder:
 
     system: System
     points: tuple[DesignPoint, ...]
-    """The nearest first; joint ones of a parallel system, the likeliest first."""
+    """Design points, the nearest first; joint ones of a parallel system, the likeliest first."""
     owners: tuple[int, ...]
-    """Limit of each point of a series system."""
+    """Index of the limit of each point of a series system."""
     limits: tuple[float, ...]
-    """Probability of each limit alone."""
+    """Probability that each limit alone is exceeded."""
     without: tuple[float, ...]
     """Probability of the system without each limit."""
     remarks: tuple[str, ...]
 
     @cached_property
     def probability(self) -> float:
-        """Of first order."""
+        """First-order probability."""
         return _probability(self.points, self.system.series)
 
     @cached_property
     def sorms(self) -> dict[str, float]:
-        """Of second order by formula; of series systems only."""
+        """Second-order probabilities by formula; for series systems only."""
         if not self.system.series:
             return dict.fromkeys(FORMULAS, math.nan)
         shares = union_shares(*_half_spaces(self.points))
@@ -71,8 +75,8 @@ class FirstOrder:
     def derivatives(self) -> tuple[np.ndarray, np.ndarray]:
         """∂P/∂μ and ∂P/∂σ of the first-order probability, (d,) each.
 
-        Of one design point they are −φ(β) ∂β/∂μ, exactly; of several, the planes move and turn as
-        the parameters do, their curvature aside.
+        For one design point they are −φ(β) ∂β/∂μ, exactly; for several, the planes shift and rotate
+        with the parameters, and the curvature of the limits is neglected.
         """
         if len(self.points) == 1 and self.system.series:
             density = math.exp(-(self.points[0].beta ** 2) / 2) / math.sqrt(2 * math.pi)
@@ -81,14 +85,14 @@ class FirstOrder:
         σ = self.system.study.distributions.sigma
         steps = STEP * np.diag(σ)
         still = np.zeros_like(σ)
-        slopes = [
+        pairs = [
             [
                 (self._moved(*change) - self._moved(*(-x for x in change))) / (2 * STEP * σ[j])
                 for change in ((steps[j], still), (still, steps[j]))
             ]
             for j in range(len(σ))
         ]
-        means, sigmas = np.array(slopes).T
+        means, sigmas = np.array(pairs).T
         return means, sigmas
 
     def _moved(self, δμ: np.ndarray, δσ: np.ndarray) -> float:
@@ -112,22 +116,22 @@ def first_order(system: System, rng: np.random.Generator) -> FirstOrder:
 
 
 def _series(system: System, rng: np.random.Generator) -> FirstOrder:
-    found, remarks = list[list[DesignPoint]](), list[str]()
+    by_limit, remarks = list[list[DesignPoint]](), list[str]()
     for limit in system.limits:
         try:
-            found.append(design_points(limit, rng))
+            by_limit.append(design_points(limit, rng))
         except VarimechError as error:
             if len(system.limits) == 1 or isinstance(system.study.runs.error, KeyboardInterrupt):
                 raise
-            found.append([])
+            by_limit.append([])
             remarks.append(f"counted as impossible: {error}")
-    if not any(found):
+    if not any(by_limit):
         raise VarimechError(
             f"probability of {system.name}: none of these limits has a design point;"
             f" {remarks[0].removeprefix('counted as impossible: ')}"
         )
     every = sorted(
-        ((p, k) for k, points in enumerate(found) for p in points), key=lambda pair: pair[0].beta
+        ((p, k) for k, points in enumerate(by_limit) for p in points), key=lambda pair: pair[0].beta
     )
     kept = [(p, k) for p, k in every if p.form >= NEGLIGIBLE * every[0][0].form][:MOST_PLANES]
     remarks += _thin(system, kept)
@@ -135,14 +139,16 @@ def _series(system: System, rng: np.random.Generator) -> FirstOrder:
         system,
         tuple(p for p, _ in kept),
         tuple(k for _, k in kept),
-        tuple(_probability(points) for points in found),
-        tuple(_probability([p for p, k in kept if k != i]) for i in range(len(found))),
+        tuple(_probability(points) for points in by_limit),
+        tuple(_probability([p for p, k in kept if k != i]) for i in range(len(by_limit))),
         tuple(remarks),
     )
 
 
 def _thin(system: System, points: Sequence[tuple[DesignPoint, int]]) -> list[str]:
-    """Whether a limit is met again not far beyond a design point: FORM and SORM do not see that."""
+    """Remarks if a limit is met again not far beyond a design point, which FORM and SORM do not
+    detect.
+    """
     directions, distances = _half_spaces([p for p, _ in points])
     radii = depths_beyond(distances)
     beyond = system.beyond(
@@ -155,13 +161,13 @@ def _thin(system: System, points: Sequence[tuple[DesignPoint, int]]) -> list[str
         return []
     at = "the design point" if len(points) == 1 else f"{ends} of {len(points)} design points"
     return [
-        f"the event ends again not far beyond {at}, where FORM and SORM count all that is farther"
-        " away: believe samples only"
+        f"the event ends again not far beyond {at}, but FORM and SORM include everything"
+        " beyond it: rely on samples only"
     ]
 
 
 def _parallel(system: System, rng: np.random.Generator) -> FirstOrder:
-    """Joint design points; searches begin at the design points of the limits, too."""
+    """Search for joint design points; searches also start at the design points of the limits."""
     holds = system.beyond(np.zeros((1, len(system.study.names))))[0] >= 0
     starts, alone = list[np.ndarray](), list[float]()
     for limit, held in zip(system.limits, holds, strict=True):
@@ -180,7 +186,9 @@ def _parallel(system: System, rng: np.random.Generator) -> FirstOrder:
 
 
 def _points_of(limit: Limit, rng: np.random.Generator, *, required: bool) -> list[DesignPoint]:
-    """Design points of a limit; none if it cannot be reached and that is no error."""
+    """Design points of a limit; none if the limit cannot be reached and points are not
+    `required`.
+    """
     try:
         return design_points(limit, rng)
     except VarimechError:
@@ -196,13 +204,13 @@ def _without(
     rest, others = system.without(k), np.delete(holds, k)
     if others.all():  # the event occurs at the medians
         return math.nan
-    found = joint_points(rest, [p.standard for p in points], np.delete(scales, k))
-    return _probability(found, series=False)
+    joint = joint_points(rest, [p.standard for p in points], np.delete(scales, k))
+    return _probability(joint, series=False)
 
 
 def _scale(limit: Limit) -> float:
-    """Standard deviation of the objective; of one without gradient at the medians, its distance
-    from the limit.
+    """Standard deviation of the objective; for an objective without gradient at the medians, its
+    distance from the limit.
     """
     at_origin = limit(np.zeros((1, len(limit.study.names))))[0]
     return scale_of(limit) or abs(float(at_origin)) or 1.0
@@ -219,7 +227,7 @@ def _half_spaces(points: Sequence[DesignPoint]) -> tuple[np.ndarray, np.ndarray]
 
 
 def _probability(points: Sequence[DesignPoint], series: bool = True) -> float:
-    """Of first order, beyond the planes at any of some design points."""
+    """First-order probability of the region beyond the planes at any of the design points."""
     if not points:
         return 0.0
     if series:

@@ -3,7 +3,8 @@ gradients and Hessians.
 
     x ↦ ψ(x),    ∂ψ/∂x,    ∂²ψ/∂x²
 
-Many points at once are compiled runs on all cores; derivatives are those of the discrete solution.
+Many points at once are evaluated by compiled runs on all cores; derivatives are those of the
+discrete solution.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Runs:
-    """Values and derivatives of objectives at points of the space of varying parameters, each by a
-    run.
+    """Values and derivatives of objectives at points of the space of varying parameters, each
+    computed by a run.
     """
 
     rows: RowRuns
-    """About the means of the parameters that vary."""
+    """Runs at rows of values of the varying parameters."""
     distributions: ParameterDistributions
     error: VarimechError | KeyboardInterrupt | None = None
-    """Error of a failed run: OpenTURNS only passes on texts of errors."""
+    """Error of a failed run: OpenTURNS only passes on the text of errors."""
     held: DeferredInterrupt = field(default_factory=no_deferral)
-    """Deferred Ctrl-C, which OpenTURNS would convert to a text, too."""
+    """Deferred Ctrl-C, which OpenTURNS would convert to text, too."""
     calls: Counter[str] = field(default_factory=Counter)
-    """Numbers of computed values, gradients and Hessians."""
+    """Numbers of values, gradients and Hessians computed."""
     report: Callable[[], None] | None = None
-    """Called before runs, to show progress."""
+    """Callback before runs, which shows progress."""
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """ψ, (point, objective)."""
@@ -79,8 +80,8 @@ class Runs:
 
     @contextmanager
     def own_errors(self, doing: str) -> Iterator[None]:
-        """Restore errors of runs that OpenTURNS converted to texts; describe its own errors by
-        `doing`.
+        """Restore errors of runs that OpenTURNS converted to text; errors of OpenTURNS itself are
+        described by `doing`.
         """
         self.error = None
         try:
@@ -115,14 +116,14 @@ class Runs:
         return values
 
     def _recorded(self, compute: Callable[[], T], point: np.ndarray | None = None) -> T:
-        """Result of a computation; its error, if any, is recorded."""
+        """Return the result of a computation; record its error, if any."""
         try:
             self.rows.simulation.check_unchanged("call openturns(…) again")
             with self.held.allowed():
                 return compute()
         except KeyboardInterrupt:
             self.error = KeyboardInterrupt()
-            # OpenTURNS crashes on what is not an Exception
+            # OpenTURNS crashes on exceptions that do not derive from Exception
             raise VarimechError("interrupted") from None
         except VarimechError as error:
             self.error = (
@@ -141,14 +142,16 @@ class Runs:
 
 
 def _raised(results: np.ndarray, failures: Failures) -> np.ndarray:
-    """Results, or the first error."""
+    """Return the results, or raise the first error."""
     for error in failures.values():
         raise error
     return results
 
 
 def function_of(runs: Runs) -> object:
-    """The runs as an `openturns.Function`, whose derivatives have the objective as last index."""
+    """Wrap the runs as an `openturns.Function`, whose derivatives have the objective as last
+    index.
+    """
     ot = openturns()
     base: Any = ot.OpenTURNSPythonFunction
 

@@ -1,5 +1,5 @@
-"""Global sensitivity and reliability through OpenTURNS: the study as its function, and the three
-most common analyses.
+"""Global sensitivity and reliability with OpenTURNS: the study as an OpenTURNS function, and the
+three most common analyses.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class GlobalStudy:
     _others: dict[tuple[Objective, ...], GlobalStudy] = field(
         default_factory=dict, init=False, repr=False
     )
-    """Studies of other objectives, whose probabilities were asked for."""
+    """Studies of other objectives whose probabilities were requested."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ class GlobalStudy:
         return reliability(self, event, method, count, float(level), int(seed))
 
     def _check_memory(self, what: str, points: float, remedy: str) -> None:
-        """OpenTURNS keeps all points and their values."""
+        """Check the memory for all points and their values, which OpenTURNS keeps."""
         numbers = len(self.names) + self.runs.rows.simulation.ρ.size + len(self.objective_names)
         check_memory(f"{what} of {numbers} numbers", points * numbers, remedy)
 
@@ -207,11 +207,12 @@ def global_study(
     Args:
         s: simulation.
         objectives: by name.
-        given, correlation: distributions of the parameters, as for `distributions_of`.
+        given: distributions of the parameters, as for `distributions_of`.
+        correlation: correlation of the parameters, as for `distributions_of`.
         differentiable: whether the objectives need derivatives.
 
     Raises:
-        ModelError: for input that makes no sense.
+        ModelError: for invalid input.
     """
     openturns()
     distributions = distributions_of(s.solvers.data.parameter_set.parameters, given, correlation)
@@ -223,7 +224,9 @@ def global_study(
 
 
 def study_of(study: GlobalStudy, objectives: Sequence[Objective]) -> GlobalStudy:
-    """The study of given objectives: the same one, if it has all of them."""
+    """Return the study of the given objectives, which is the same study if it contains all of
+    them.
+    """
     known = study.runs.rows.objectives
     if all(objective in known.values() for objective in objectives):
         return study
@@ -262,10 +265,11 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def check_varies(study: GlobalStudy, values: Any) -> None:
-    """Check that each objective varies in a sample of OpenTURNS: shares of a variance need one.
+    """Check that each objective varies in a sample of OpenTURNS, because Sobol indices are
+    fractions of its variance.
 
     Raises:
-        ModelError: if one does not vary.
+        ModelError: if an objective does not vary.
     """
     for k, name in enumerate(study.objective_names):
         if not values.getMarginal(k).computeVariance()[0] > 0:
@@ -276,6 +280,8 @@ def check_varies(study: GlobalStudy, values: Any) -> None:
 
 
 def labelled(study: GlobalStudy, *parameters: str) -> dict[str, Any]:
-    """Coordinates of arrays by objective, and by parameter as often as named."""
+    """Coordinates of arrays by objective and, once for each of the named dimensions, by
+    parameter.
+    """
     coords = with_units("objective", study.objective_names, study.units)
     return coords | {name: list(study.names) for name in parameters}

@@ -1,7 +1,7 @@
 """Studies on several GPUs: those of the workers of a Dask cluster.
 
-A task is a group of chunks, which a worker draws, runs and sums up on its GPU; outcomes come back and are
-merged in order. Samples do not depend on the number of workers.
+A task is a group of chunks, which a worker draws, runs and summarises on its GPU; outcomes are
+returned and merged in order. Samples do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .gpu_drawing import GpuDrawing
 from .gpu_study import Launch, finished, gathered
 
 GROUPED = 1 << 17
-"""Samples of a task: as many as a large GPU has under way at once (an H200 up to 270,000 threads), and
-few enough to share a study out.
+"""Samples of a task: about as many as a large GPU processes at once (an H200 up to 270,000
+threads), and few enough to distribute a study.
 """
 
 
 class GpuWorkers:
     """The GPUs of the workers of a Dask cluster, for `executor=` of `monte_carlo`.
 
-    A worker uses the first GPU that it sees. `dask_cuda.LocalCUDACluster` starts a worker for each GPU of
-    a machine and lets it see its own; otherwise set CUDA_VISIBLE_DEVICES for each worker.
+    A worker uses the first GPU that is visible to it. `dask_cuda.LocalCUDACluster` starts a worker for each GPU of
+    a machine and makes only this GPU visible to it; otherwise set CUDA_VISIBLE_DEVICES for each worker.
 
     Args:
         client: a `dask.distributed.Client`.
 
     Raises:
-        ModelError: if it is something else, asynchronous or closed.
+        ModelError: if `client` is something else, or an asynchronous or closed client.
     """
 
     def __init__(self, client: Any):
@@ -76,7 +76,7 @@ class OnWorkerGpus:
 
 
 Part = tuple[int, int, int, int]
-"""Fields of a `Drawn` but for its drawing, which workers have."""
+"""Fields of a `Drawn` without its drawing, which workers already have."""
 
 
 def _drawn(drawing: Drawing, parts: list[Part]) -> list[Drawn]:
@@ -84,7 +84,7 @@ def _drawn(drawing: Drawing, parts: list[Part]) -> list[Drawn]:
 
 
 class WorkerGpu:
-    """Executes groups of chunks on the GPU of the process that it is sent to, one at a time."""
+    """Executes groups of chunks, one at a time, on the GPU of the process that it is sent to."""
 
     def __init__(self, work: Work, drawing: Drawing):
         self.work, self.drawing = work, drawing
@@ -92,7 +92,7 @@ class WorkerGpu:
         self._launch: Launch | None = None
 
     def __call__(self, parts: list[Part]) -> list[Outcome]:
-        """Outcomes of the chunks of a group; samples that failed are left."""
+        """Outcomes of the chunks of a group; failed samples are left for individual reruns."""
         with self._lock:  # a worker may have several threads
             if self._launch is None:
                 check_gpu()

@@ -1,9 +1,9 @@
-"""Samples that are drawn on a GPU: the numbers that `Drawing` draws here, so that a study has the same
-samples wherever it runs.
+"""Samples drawn on a GPU: the same numbers that `Drawing` draws on the CPU, so that a study has
+identical samples on any machine.
 
-Random and Sobol points are computed there (draw.cu), Latin hypercubes here, because their permutations
-are drawn one after the other. Distributions are applied there by inverse transform where their
-quantiles are elementary functions; others by SciPy, here.
+Random and Sobol points are computed on the GPU (draw.cu), Latin hypercubes on the CPU, because
+their permutations are drawn one after the other. Distributions are applied on the GPU by inverse
+transform if their quantiles are elementary functions; others by SciPy, on the CPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .parameter_distributions import ParameterDistributions
 from .sampling import REPLICATES, SMALLEST_POINT, SOBOL_BITS, Sampling, stream
 
 THREADS = 256
-"""Of a block; drawing takes a few per cent of the time of the runs."""
+"""Threads of a block; drawing takes a few per cent of the time of the runs."""
 
 Quantiles = Callable[[Any, Any], Any]
 """(probabilities, GPU module) → quantiles"""
@@ -42,7 +42,7 @@ class GpuDrawing:
     """Draws the samples of a study on a GPU.
 
     Args:
-        drawing: what draws them here.
+        drawing: drawing of the same samples on the CPU.
     """
 
     def __init__(self, drawing: Drawing):
@@ -59,7 +59,7 @@ class GpuDrawing:
         self._sequences: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def rows(self, chunks: Sequence[Drawn]) -> Any:
-        """Values of all parameters for the samples of some chunks, on the GPU."""
+        """Values of all parameters for the samples of chunks, on the GPU."""
         xp, d = self._xp, self.drawing.distributions
         if self._quantiles is None:
             return xp.asarray(np.concatenate([each.rows for each in chunks]))
@@ -94,7 +94,7 @@ class GpuDrawing:
         return xp.maximum(points, SMALLEST_POINT)
 
     def _keys(self, chunks: Sequence[Drawn]) -> dict[str, np.ndarray]:
-        """Keys of the streams of chunks, and the rows that they begin with."""
+        """Keys of the random streams of chunks, and the rows at which the chunks start."""
         seed = self.drawing.sampling.seed
         states = [stream(seed, each.number).bit_generator.state["state"] for each in chunks]
         return {
@@ -103,7 +103,7 @@ class GpuDrawing:
         }
 
     def _directions(self, chunks: Sequence[Drawn]) -> dict[str, np.ndarray]:
-        """Scrambled direction numbers and shifts of the sequences, and the number of the first point
+        """Scrambled direction numbers and shifts of the sequences, and the index of the first point
         of each chunk.
         """
         size = self.drawing.sampling.size
@@ -129,20 +129,20 @@ SOBOL_JOB = [
     *((name, np.uint64) for name in ("directions", "shifts", "numbers", "firsts", "points")),
     *((name, np.int64) for name in ("chunks", "width", "bits")),
 ]
-"""Records of draw.cu."""
+"""Record types of draw.cu."""
 
 
 def directions_of(s: Sampling, replicate: int) -> tuple[np.ndarray, np.ndarray]:
     """Direction numbers (parameter, bit) and shift (parameter) of a scrambled Sobol sequence: its
-    point n is the shift, with the directions of the bits of n XOR n/2 added bit by bit.
+    point n is the XOR of the shift and of the directions of the bits of n XOR ⌊n/2⌋.
     """
     sequence = s.sequence(replicate)
     return np.asarray(sequence._sv), np.asarray(sequence._shift)
 
 
 def quantiles_of(d: ParameterDistributions) -> Quantiles | None:
-    """The quantile functions of all parameters on a GPU; None where one is known to SciPy only, or
-    where parameters that are not normal are correlated.
+    """Quantile functions of all parameters on a GPU; None if one is available in SciPy only, or if
+    parameters that are not normal are correlated.
     """
     if d.normal:
         return lambda u, xp: _normal(d, _ndtri(u, xp), xp)
@@ -171,7 +171,7 @@ def _quantile_of(m: Marginal) -> Quantiles | None:
 
 
 def _normal(d: ParameterDistributions, z: Any, xp: Any) -> Any:
-    """Correlated normal values for independent standard ones."""
+    """Correlated normal values for independent standard normal ones."""
     if not d.independent:
         z = z @ xp.asarray(d.root.T)
     return xp.asarray(d.mean) + xp.asarray(d.sigma) * z

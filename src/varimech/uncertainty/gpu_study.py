@@ -1,9 +1,9 @@
-"""Studies on a GPU: samples are drawn there, run there, one thread for each, and summed up there; only
-statistics come back.
+"""Studies on a GPU: samples are drawn, run (one thread for each) and summarised on the GPU, which
+returns only statistics.
 
-A launch takes as many whole chunks as the GPU runs well at once. Where a sample of a launch fails, or
-samples are kept, or parameters have requirements that only the processor can check, values come back and
-are summed up here, chunk by chunk, as on threads.
+A launch takes as many whole chunks as the GPU runs efficiently at once. If a sample of a launch
+fails, if samples are kept, or if parameters have requirements that only the CPU can check, the
+values are returned and summarised on the CPU, chunk by chunk, as with threads.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def finished(
     rerun_individually: RerunIndividually,
     stop: Event,
 ) -> list[Outcome]:
-    """Outcomes of chunks with the remaining samples rerun individually."""
+    """Outcomes of chunks, with the remaining samples rerun individually."""
     return [
         work.finished(each.rows, outcome, rerun_individually, stop) if outcome.left else outcome
         for each, outcome in zip(chunks, outcomes, strict=True)
@@ -68,35 +68,35 @@ def finished(
 
 
 class Launch:
-    """Executes chunks at one launch."""
+    """Executes chunks in one launch."""
 
     def __init__(self, work: Work, sampler: Sampler, gpu: Gpu, drawing: GpuDrawing):
         self.work, self.sampler, self.gpu, self.drawing = work, sampler, gpu, drawing
         self.replicates = drawing.drawing.sampling.replicates
 
     def __call__(self, chunks: list[Drawn]) -> list[Outcome]:
-        """Outcomes of chunks; samples that failed are left.
+        """Outcomes of chunks; failed samples are left for individual reruns.
 
         Raises:
-            VarimechError: if the memory of the GPU is too small, however few run at once.
+            VarimechError: if the memory of the GPU is too small even for few samples at once.
         """
         try:
             return self._there(chunks)
         except Exception as error:
             if not lacks_memory(error):
                 raise
-        # others use the GPU, too: samples are drawn here, launches smaller, and values come back
+        # other processes use the GPU, too: draw on the CPU, use smaller launches and return values
         return self._here(chunks, np.concatenate([each.rows for each in chunks]))
 
     def _there(self, chunks: list[Drawn]) -> list[Outcome]:
-        """Drawn and summed up on the GPU, as far as possible."""
+        """Draw and summarise on the GPU, as far as possible."""
         rows = self.drawing.rows(chunks)
         allowed = self._allowed(rows)
         if allowed is None:
             return self._here(chunks, on_host(rows))
-        found = self.gpu.launch(rows)
-        done = allowed & self._done(found)
-        values = found["objectives"].reshape(len(rows), -1)
+        results = self.gpu.launch(rows)
+        done = allowed & self._done(results)
+        values = results["objectives"].reshape(len(rows), -1)
         if self.work.keep or not bool(done.all()):
             good = on_host(done)
             kept = np.where(good[:, None], on_host(values), np.nan)
@@ -104,7 +104,7 @@ class Launch:
         return self._summed_up(chunks, rows, values)
 
     def _allowed(self, rows: Any) -> Any:
-        """Which rows are valid; None if only the CPU can decide."""
+        """Mask of valid rows; None if only the CPU can check them."""
         good = None
         for condition in self.sampler.conditions:
             if isinstance(condition, Allowed):
@@ -118,18 +118,18 @@ class Launch:
             good &= (least <= rows[:, k]) & (rows[:, k] <= greatest)
         return good
 
-    def _done(self, found: dict[str, Any]) -> Any:
-        """Which runs came to their end, held together and are finite."""
+    def _done(self, results: dict[str, Any]) -> Any:
+        """Mask of runs that reached their end, satisfy the constraints and are finite."""
         position, velocity = self.sampler.limits
-        residuals, objectives = found["residuals"], found["objectives"]
+        residuals, objectives = results["residuals"], results["objectives"]
         if self.sampler.native.program.samples is not None:
             objectives = objectives[:, -1:]
-        done = (found["status"] == DONE) & (residuals[:, 0] <= position)
+        done = (results["status"] == DONE) & (residuals[:, 0] <= position)
         finite = np.isfinite(objectives).all(axis=(1, 2))
         return done & (residuals[:, 1] <= velocity) & finite
 
     def _here(self, chunks: list[Drawn], rows: np.ndarray) -> list[Outcome]:
-        """The same with rows that the processor checks."""
+        """Evaluate rows that the CPU checks and summarises."""
         samples = self.sampler.by(self.gpu, rows)
         values = samples.values.reshape(len(rows), -1)
         return self._chunk_by_chunk(chunks, rows, values, samples.done)
@@ -142,8 +142,8 @@ class Launch:
         return [self.work.summed_up(*part) for part in parts]
 
     def _summed_up(self, chunks: list[Drawn], rows: Any, values: Any) -> list[Outcome]:
-        """Statistics that the GPU computes. The last chunk has the summary of all; so has it the
-        co-moments, unless chunks belong to different replicates.
+        """Compute statistics on the GPU. The outcome of the last chunk contains the summary of all
+        chunks, and also all co-moments unless chunks belong to different replicates.
         """
         summary = Summary.of(values, self.work.centre)
         control = None if self.work.control is None else self.work.control(rows)
@@ -159,7 +159,7 @@ class Launch:
 
 
 def gathered(chunks: Iterable[Drawn], most: int) -> Iterator[list[Drawn]]:
-    """Groups of chunks with at most so many samples; a single chunk may have more."""
+    """Yield groups of chunks with at most `most` samples; a single chunk may have more."""
     group: list[Drawn] = []
     for each in chunks:
         if group and sum(map(len, group)) + len(each) > most:

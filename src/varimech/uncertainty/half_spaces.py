@@ -1,16 +1,17 @@
 """Probabilities of half-spaces in the space of independent standard normal variables u.
 
 Half-space i is  α_i'u ≥ β_i  with a unit vector α_i. The variables  y_i = α_i'u  are normal with
-the correlation  R_ij = α_i'α_j,  so that being beyond all planes has the probability
+the correlation  R_ij = α_i'α_j,  so that the probability of the region beyond all planes is
 
     P(y ≥ β) = E[ Π_i e_i exp(μ_i²/2 − μ_i v_i) ],      R = L L',      w uniform,
     c_i = (β_i − Σ_{j<i} L_ij v_j) / L_ii,      e_i = Φ(μ_i − c_i),      v_i = μ_i − Φ⁻¹(w_i e_i),
 
-an integral over a unit cube that is smooth, for any shift μ; the one with the least largest value
-of the integrand keeps it even. No difference of large numbers occurs. The integral is evaluated at
-points of a scrambled Sobol sequence; planes that are rarely passed come first. (A. Genz, J. Comput.
-Graph. Stat. 1 (1992) 141–149; order after G. J. Gibson, C. A. Glasbey and D. A. Elston, 1994; shift
-by Z. I. Botev, J. R. Stat. Soc. B 79 (2017) 125–148.) The union is a sum of such events:
+an integral over a unit cube whose integrand is smooth for any shift μ; the shift that minimises the
+maximum of the integrand makes it nearly constant. Differences of large numbers do not occur. The
+integral is evaluated at points of a scrambled Sobol sequence; planes that are rarely passed come
+first. (A. Genz, J. Comput. Graph. Stat. 1 (1992) 141–149; order after G. J. Gibson, C. A. Glasbey
+and D. A. Elston, 1994; shift by Z. I. Botev, J. R. Stat. Soc. B 79 (2017) 125–148.) The union is a
+sum of such events:
 
     P(∪ E_i) = Σ_i P(E_i ∩ Ē_j, j < i).
 """
@@ -23,29 +24,30 @@ from collections.abc import Sequence
 import numpy as np
 
 POINTS = 2**14
-"""Points of the sequence: relative errors are below 3e-4 for up to twelve planes up to six standard
-deviations away, and below 1e-5 of unions (test_half_spaces); with more planes than dimensions, where
-R is singular, those of unions are up to 1e-4.
+"""Number of points of the sequence: relative errors are below 3e-4 for up to twelve planes up to
+six standard deviations away, and below 1e-5 for unions (test_half_spaces); with more planes than
+dimensions, where R is singular, errors of unions are up to 1e-4.
 """
 RESOLVED = 1e-9
-"""Probability of two planes above which formulas with an absolute error of 1e-15 are used."""
+"""Probability of two planes above which formulas with an absolute error of 1e-15 are accurate
+enough.
+"""
 DEPTHS = np.array([0.5, 1.0, 2.0])
-"""How far beyond a plane an event is asked for, in mean depths of what lies beyond it: 39, 63 and
-86 % of that probability are nearer.
+"""Depths beyond a plane at which the event is evaluated, relative to the mean depth of the region
+beyond it: 39, 63 and 86 % of its probability are nearer.
 """
 REGULAR = 1e-12
-"""Share of the identity in R, so that parallel planes leave it regular; it moves a probability by
-less than √REGULAR, relatively.
+"""Multiple of the identity that is added to R so that parallel planes leave it regular; it changes
+a probability by less than √REGULAR, relatively.
 """
 
 
 def beyond_all(directions: np.ndarray, β: np.ndarray) -> float:
-    """Probability of being beyond all planes.
+    """Probability of the region beyond all planes.
 
     Args:
         directions: unit vectors α, (k, d).
-        β: distances of the planes from the origin, (k,); negative for a plane that the origin is
-            beyond.
+        β: distances of the planes from the origin, (k,); negative if the origin is beyond a plane.
     """
     from scipy.special import ndtr
     from scipy.stats import multivariate_normal
@@ -65,14 +67,14 @@ def beyond_all(directions: np.ndarray, β: np.ndarray) -> float:
 
 
 def depths_beyond(β: np.ndarray) -> np.ndarray:
-    """Distances from the origin at which an event should go on, if it is all that lies beyond
-    planes.
+    """Distances from the origin at which an event should still occur if it consists of the regions
+    beyond planes.
 
     Args:
         β: distances of the planes, (k,), not negative.
 
     Returns:
-        (k, depth)
+        Distances, (k, depth).
     """
     # the mean depth is about 1/β far out, and √(2/π) for β = 0
     mean = 1 / np.maximum(β, math.sqrt(math.pi / 2))
@@ -80,12 +82,12 @@ def depths_beyond(β: np.ndarray) -> np.ndarray:
 
 
 def union_shares(directions: np.ndarray, β: np.ndarray) -> np.ndarray:
-    """Share of each half-space that lies in none of those before it, (k,)."""
+    """Fraction of each half-space that is outside all previous ones, (k,)."""
     from scipy.special import ndtr
 
     shares = np.ones(len(β))
     for i in range(1, len(β)):
-        signs = np.append(-np.ones(i), 1.0)  # not beyond those before
+        signs = np.append(-np.ones(i), 1.0)  # not beyond the previous planes
         alone = float(ndtr(-β[i]))
         new = beyond_all(signs[:, None] * directions[: i + 1], signs * β[: i + 1])
         shares[i] = min(new / alone, 1.0) if alone > 0 else 0.0
@@ -93,20 +95,22 @@ def union_shares(directions: np.ndarray, β: np.ndarray) -> np.ndarray:
 
 
 def union_of_half_spaces(directions: np.ndarray, β: np.ndarray) -> float:
-    """Probability of being beyond at least one of the planes; arguments as of `beyond_all`."""
+    """Probability of the region beyond at least one of the planes; arguments as for
+    `beyond_all`.
+    """
     from scipy.special import ndtr
 
     return min(float(union_shares(directions, β) @ ndtr(-β)), 1.0)
 
 
 def union_of_intersections(regions: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
-    """Probability of at least one of several regions, each beyond all of its planes.
+    """Probability of the union of several regions, each beyond all of its planes.
 
-    Of more than two regions it is Ditlevsen's upper bound (J. Struct. Mech. 7 (1979)): the overlap
-    of each with that of those before with which it overlaps most.
+    For more than two regions it is Ditlevsen's upper bound (J. Struct. Mech. 7 (1979)): the overlap
+    of each region with the previous one that it overlaps most.
 
     Args:
-        regions: directions and distances of the planes of each, the most likely one first.
+        regions: directions and distances of the planes of each region, the most likely one first.
     """
     total = 0.0
     for i, (directions, β) in enumerate(regions):
@@ -119,7 +123,7 @@ def union_of_intersections(regions: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
 
 
 def _by_sequence(R: np.ndarray, β: np.ndarray) -> float:
-    """The integral over the unit cube, with the rarest variable first."""
+    """Evaluate the integral over the unit cube, with the rarest variable first."""
     from scipy.special import ndtr, ndtri
     from scipy.stats import qmc
 
@@ -139,33 +143,33 @@ def _by_sequence(R: np.ndarray, β: np.ndarray) -> float:
 
 
 def _shift(L: np.ndarray, β: np.ndarray, middle: np.ndarray) -> np.ndarray:
-    """μ at the saddle point of the logarithm of the integrand, ψ(v, μ), with the last one 0:
+    """μ at the saddle point of the logarithm of the integrand, ψ(v, μ), with its last component 0:
 
         μ_i − v_i + h_i = 0,      μ_i = Σ_{j>i} h_j L_ji / L_jj,      h_i = φ(c_i − μ_i) / e_i.
 
-    No shift if it is not found.
+    Zero if the saddle point is not found.
     """
     from scipy.optimize import root
     from scipy.special import log_ndtr
 
     n = len(β) - 1
-    slopes = np.tril(L / L.diagonal()[:, None], -1)
+    ratios = np.tril(L / L.diagonal()[:, None], -1)
 
     def residual(z: np.ndarray) -> np.ndarray:
         v, μ = np.append(z[:n], 0.0), np.append(z[n:], 0.0)
-        at = μ - (β / L.diagonal() - slopes @ v)
+        at = μ - (β / L.diagonal() - ratios @ v)
         h = np.exp(-(at**2) / 2 - log_ndtr(at)) / math.sqrt(2 * math.pi)
-        return np.concatenate([(μ - v + h)[:n], (μ - slopes.T @ h)[:n]])
+        return np.concatenate([(μ - v + h)[:n], (μ - ratios.T @ h)[:n]])
 
-    with np.errstate(all="ignore"):  # of parallel planes, whose factors are steps
-        found = root(residual, np.concatenate([middle[:n], np.zeros(n)]))
-    solved = found.success and np.isfinite(found.x).all()
-    return np.append(found.x[n:], 0.0) if solved else np.zeros(n + 1)
+    with np.errstate(all="ignore"):  # factors of parallel planes are step functions
+        saddle = root(residual, np.concatenate([middle[:n], np.zeros(n)]))
+    solved = saddle.success and np.isfinite(saddle.x).all()
+    return np.append(saddle.x[n:], 0.0) if solved else np.zeros(n + 1)
 
 
 def _ordered(R: np.ndarray, β: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """An order of the variables, each time the one that is rarest when those before have their
-    means beyond their planes; L for it, and these means.
+    """Order of the variables, each time the rarest one if the previous ones have their means beyond
+    their planes; L in this order, and these means.
     """
     from scipy.special import log_ndtr
 
@@ -183,5 +187,5 @@ def _ordered(R: np.ndarray, β: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
         L[i, i] = rest[best - i]
         L[i + 1 :, i] = (R[i + 1 :, i] - L[i + 1 :, :i] @ L[i, :i]) / L[i, i]
         at = c[best - i]
-        mean[i] = np.exp(-(at**2) / 2 - log_ndtr(-at)) / np.sqrt(2 * np.pi)  # of y beyond c
+        mean[i] = np.exp(-(at**2) / 2 - log_ndtr(-at)) / np.sqrt(2 * np.pi)  # mean of y beyond c
     return order, L, mean

@@ -1,9 +1,9 @@
 """Histograms that can be merged exactly, in any order.
 
 Bins are the intervals  [k 2ᵉ, (k + 1) 2ᵉ)  of a grid that depends only on the smallest and the
-largest value so far: e is the smallest exponent for which these lie within a given number of bins.
-A coarser grid contains the bounds of every finer one, so merging two histograms adds bins, and the
-result is the histogram of all values, in any order. Between half and all of the bins are in use.
+largest value so far: e is the smallest exponent for which both lie within a given number of bins. A
+coarser grid contains the bounds of every finer one, so merging two histograms adds bins, and the
+result is the histogram of all values, in any order. Between half and all of the bins are used.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..core.array_modules import module_of, on_host
 BINS = 1024
 """Number of bins, a round value: a bin is at most 0.2 % of the range."""
 RELATIVE = 40
-"""No bin is narrower than 2⁻⁴⁰ of the largest value: finer bins would only resolve rounding, and
-bin numbers stay exact.
+"""No bin is narrower than 2⁻⁴⁰ of the largest value: finer bins would only resolve rounding; bin
+indices stay exact.
 """
 LOWEST = -960
 """Smallest exponent, so that scaling stays within the range of numbers."""
@@ -31,13 +31,13 @@ class Histogram:
     """Counts of values in bins, one histogram for each column."""
 
     count: int
-    """Values in each column."""
+    """Number of values in each column."""
     low: np.ndarray
     high: np.ndarray
     exponent: np.ndarray
-    """e of each column: its bins are 2ᵉ wide."""
+    """Exponent e of each column: its bins are 2ᵉ wide."""
     first: np.ndarray
-    """k of the first bin of each column, which holds its smallest value."""
+    """Index k of the first bin of each column, which contains its smallest value."""
     counts: np.ndarray
     """(column, bin)"""
 
@@ -50,7 +50,7 @@ class Histogram:
         n, columns = values.shape
         places = values * module.asarray(np.ldexp(1.0, -exponent))
         module.floor(places, out=places)
-        # whole numbers below 2⁵³
+        # exact: whole numbers below 2⁵³
         places -= module.asarray((first - bins * np.arange(columns)).astype(float))
         all_places = places.astype(np.intp).ravel()
         counts = on_host(module.bincount(all_places, minlength=columns * bins))
@@ -58,7 +58,7 @@ class Histogram:
         return cls(n, low, high, exponent, first, counts)
 
     def merged(self, other: Histogram) -> Histogram:
-        """Histogram of the values of both."""
+        """Histogram of the values of both histograms."""
         count = self.count + other.count
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         exponent, first = _grid(low, high, self.counts.shape[1])
@@ -85,15 +85,15 @@ class Histogram:
 
     @cached_property
     def used(self) -> np.ndarray:
-        """Number of used bins of each column: those up to its largest value."""
+        """Number of used bins of each column, up to that of its largest value."""
         return (np.floor(self.high * np.ldexp(1.0, -self.exponent)) - self.first + 1).astype(
             np.int64
         )
 
     def _on(self, exponent: np.ndarray, first: np.ndarray, kind: np.dtype) -> np.ndarray:
-        """The counts on an equal or coarser grid."""
+        """Counts on an equal or coarser grid."""
         counts = self.counts.astype(kind)
-        # column by column, which is faster than indexing all at once
+        # column by column is faster than indexing all at once
         for c in np.flatnonzero((exponent != self.exponent) | (first != self.first)).tolist():
             begin, coarse = coarser(
                 self.counts[c, : self.used[c]],
@@ -107,11 +107,11 @@ class Histogram:
 
 
 def coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray]:
-    """Counts on bins 2^times as wide, and the first of these."""
+    """Counts on bins 2^times as wide, and the index of the first of them."""
     if not times:
         return first, counts
     begin, size = first >> times, len(counts)
-    second = min(((begin + 1) << times) - first, size)  # where the second of them begins
+    second = min(((begin + 1) << times) - first, size)  # where the second coarse bin begins
     step = min(1 << times, size)
     bounds = np.arange(second - step, size, step)
     bounds[0] = 0
@@ -119,8 +119,8 @@ def coarser(counts: np.ndarray, first: int, times: int) -> tuple[int, np.ndarray
 
 
 def _grid(low: np.ndarray, high: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents and first bins for columns between these values. Scaling by powers of two is exact,
-    and so is the whole computation.
+    """Exponents and first bins of grids for columns between these values. Scaling by powers of two
+    is exact, and so is the whole computation.
     """
     half, largest = high / 2 - low / 2, np.maximum(np.abs(low), np.abs(high))
     by_range = np.where(half > 0, np.frexp(half)[1] - 1 - bins.bit_length(), LOWEST)

@@ -1,11 +1,11 @@
-"""Horizon of an expansion: errors grow with time, as small changes of frequency become large
-changes of phase.
+"""Horizon of an expansion: its errors grow with time, because small changes of frequency become
+large changes of phase.
 
 The decisive quantity is the change of derivatives within one standard deviation of the parameters,
 
     s(t) = √tr[(HC)²] / √(g'Cg),
 
-each the largest within [t/2, t], so that zero crossings do no harm.
+Both are replaced by their maximum within [t/2, t], so that zero crossings do no harm.
 
 For an oscillation A cos φ(t) with an uncertain frequency s is the standard deviation of its phase.
 Exactly, its mean is A cos φ e^(−s²/2) and its variance A² [½ + ½ cos 2φ e^(−2s²) − cos²φ e^(−s²)].
@@ -29,15 +29,17 @@ import numpy as np
 from ..core.errors import VarimechWarning
 
 NEGLIGIBLE = 0.01
-"""Standard deviations below this share of the largest up to the horizon are ignored: an integral
-that has just begun may have any distribution.
+"""Standard deviations below this fraction of the largest one up to the horizon are ignored: an
+integral that has just begun may have any distribution.
 """
 ROUNDING = 1e-9
-"""Smallest scale of errors, as a share of the largest curvature effect: below it is rounding."""
+"""Smallest scale of errors, as a fraction of the largest curvature effect: smaller effects are
+rounding.
+"""
 
 
 class HorizonWarning(VarimechWarning):
-    """A run is longer than the horizon of its moments."""
+    """Warning that a run is longer than the horizon of its moments."""
 
 
 def estimated_error(
@@ -48,8 +50,8 @@ def estimated_error(
     observed: np.ndarray,
     accuracy: float,
 ) -> np.ndarray:
-    """Larger error of mean and standard deviation, in standard deviations, over time for each
-    objective.
+    """Estimate the larger error of mean and standard deviation, in standard deviations, over time
+    for each objective.
 
     Args:
         order: 1 or 2.
@@ -57,14 +59,14 @@ def estimated_error(
         first_order: √(g'Cg), (time, objective).
         curvature: √tr[(HC)²], likewise.
         observed: error of mean or standard deviation observed in neighbouring runs, likewise.
-        accuracy: the error that ends the horizon.
+        accuracy: the error at which the horizon ends.
     """
 
     def error_of(
         first_order: np.ndarray, curvature: np.ndarray, observed: np.ndarray
     ) -> np.ndarray:
-        """Of one objective. The horizon and the values that count for it depend on each other; the
-        iteration from the whole run only shortens it.
+        """Error of one objective. The horizon and the values that determine it depend on each
+        other; the iteration starts from the whole run and only shortens the horizon.
         """
         envelope, curvature_envelope = _envelope(time, first_order), _envelope(time, curvature)
         added = np.maximum(
@@ -88,8 +90,8 @@ def estimated_error(
 
 
 def horizon(time: np.ndarray, error: np.ndarray, accuracy: float) -> np.ndarray:
-    """Time (s) at which each error first exceeds the accuracy; the end of the run if
-    it does not.
+    """Time (s) at which each error first exceeds the accuracy; the end of the run if it does
+    not.
     """
     horizons = np.full(error.shape[1], time[-1])
     for k, column in enumerate(error.T):

@@ -1,11 +1,11 @@
 """Importance sampling: the probability of a rare event from samples around its design points.
 
-Samples u come from a mixture q of normal densities: around each design point; about the origin with
-the density of the parameters (φ), so that no weight exceeds the inverse of that share; and about
-the origin with the distance of the nearest design point as width, for limits that bend around it
-and for undetected design points. Each sample of the event counts φ(u)/q(u)/n. (Multiple importance
-sampling with the balance heuristic: E. Veach and L. J. Guibas, SIGGRAPH 1995; shares as in T.
-Hesterberg, Technometrics 37 (1995).)
+Samples u are drawn from a mixture q of normal densities: around each design point; about the origin
+with the density of the parameters (φ), so that no weight exceeds the inverse of its share; and
+about the origin with the distance of the nearest design point as width, for limits that bend around
+it and for undetected design points. Each sample of the event contributes φ(u)/q(u)/n. (Multiple
+importance sampling with the balance heuristic: E. Veach and L. J. Guibas, SIGGRAPH 1995; shares as
+in T. Hesterberg, Technometrics 37 (1995).)
 
 The interval is that of a weighted sum of Poisson counts (M. P. Fay and E. J. Feuer, Stat. Med. 16
 (1997)). With y the sum of the weights of the event, v that of their squares, w the largest of them
@@ -14,8 +14,8 @@ and G⁻¹(p; a) the quantile of a gamma distribution of shape a:
     lower = v/y G⁻¹(α/2; y²/v),
     upper = v'/y' G⁻¹(1 − α/2; y'²/v'),      y' = y + w,  v' = v + w².
 
-It is never empty: where no sample belongs to the event, the lower bound is 0, w the largest weight
-there can be, and of n plain samples the upper bound is 3.7/n at 95 %.
+It is never empty: if no sample belongs to the event, the lower bound is 0 and w is the largest
+possible weight; for n plain samples, the upper bound is then 3.7/n at 95 %.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import numpy as np
 from .sampled import Sampled
 
 PLAIN, WIDE = 0.1, 0.1
-"""Shares of the samples about the origin (defensive mixture); those around design points have the
-rest.
+"""Shares of the samples about the origin (defensive mixture); the other samples are around design
+points.
 """
 
 
@@ -38,14 +38,14 @@ class WeightedSamples:
     """Samples of the standard space with their weights φ(u)/q(u)/n."""
 
     u: np.ndarray
-    """(n, d)"""
+    """Points, (n, d)."""
     weights: np.ndarray
-    """(n,)"""
+    """Weights, (n,)."""
     largest: float
-    """The largest weight there can be."""
+    """Largest possible weight."""
 
     def estimate(self, occurs: np.ndarray, level: float) -> Sampled:
-        """Probability of an event with its interval.
+        """Estimate the probability of an event, with its interval.
 
         Args:
             occurs: 1 where the event occurs, 0 where it does not, NaN if unknown, (n,).
@@ -71,13 +71,13 @@ class WeightedSamples:
 def importance_samples(
     centres: np.ndarray, likelihoods: np.ndarray, samples: int, rng: np.random.Generator
 ) -> WeightedSamples:
-    """Samples around design points and the origin.
+    """Draw samples around design points and the origin.
 
     Args:
         centres: design points, (k, d), at least one.
-        likelihoods: their probabilities, by which samples are distributed.
-        samples: n.
-        rng: random numbers.
+        likelihoods: probabilities of the design points; samples are distributed in proportion.
+        samples: number of samples n.
+        rng: random number generator.
     """
     k, d = centres.shape
     means = np.concatenate([np.zeros((2, d)), centres])
@@ -93,8 +93,8 @@ def importance_samples(
 
 
 def gamma_interval(weights: np.ndarray, largest: float, level: float) -> tuple[float, float]:
-    """Bounds of the sum of weights; `largest` is the largest possible weight, which counts if there
-    is none.
+    """Bounds of the sum of weights; `largest` is the largest possible weight, which is used if
+    there are no weights.
     """
     from scipy.special import gammaincinv
 
@@ -107,7 +107,7 @@ def gamma_interval(weights: np.ndarray, largest: float, level: float) -> tuple[f
 
 
 def _shared_out(shares: np.ndarray, samples: int) -> np.ndarray:
-    """Whole numbers that add up to the samples."""
+    """Distribute the samples by shares; the whole numbers add up to `samples`."""
     ends = np.round(np.cumsum(shares) / shares.sum() * samples).astype(int)
     return np.diff(ends, prepend=0)
 
@@ -115,7 +115,7 @@ def _shared_out(shares: np.ndarray, samples: int) -> np.ndarray:
 def _weights(
     u: np.ndarray, means: np.ndarray, scales: np.ndarray, counts: np.ndarray
 ) -> np.ndarray:
-    """φ(u) over the sum of the sampling densities, each times its number of samples."""
+    """φ(u) divided by the sum of the sampling densities, each times its number of samples."""
     from scipy.special import logsumexp
 
     used = np.flatnonzero(counts)

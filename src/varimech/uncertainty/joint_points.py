@@ -1,13 +1,13 @@
-"""Joint design points: of several limits that all have to be exceeded, the nearest point u* at
+"""Joint design points: for several limits that all have to be exceeded, the nearest point u* at
 which they are,
 
     min ½ u'u   subject to   g_i(u) ≥ 0,
 
 by sequential quadratic programming with exact gradients. Each limit is replaced by its tangent
-plane there, also those that are exceeded without touching. (M. Hohenbichler and R. Rackwitz,
-First-order concepts in system reliability, Structural Safety 1 (1983) 177–188.)
+plane at u*, including limits that are exceeded there without being active. (M. Hohenbichler and R.
+Rackwitz, First-order concepts in system reliability, Structural Safety 1 (1983) 177–188.)
 
-Searches begin at the medians, at the design points of the limits, and where rays first meet the
+Searches start at the medians, at the design points of the limits, and where rays first meet the
 event; each may end at another joint design point.
 """
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from .limits import System
 
 STARTS = 4
-"""Most searches that begin where rays meet the event."""
+"""Maximum number of searches that start where rays meet the event."""
 
 
 def joint_points(
     system: System, starts: Sequence[np.ndarray], scales: np.ndarray
 ) -> list[DesignPoint]:
-    """Joint design points of a parallel system, the likeliest first.
+    """Find the joint design points of a parallel system, the likeliest first.
 
     Args:
         system: limits that all have to be exceeded.
@@ -51,14 +51,14 @@ def joint_points(
         scales: standard deviation of the objective of each limit.
 
     Raises:
-        VarimechError: if there is none.
+        VarimechError: if there is no joint design point.
     """
     points = list[DesignPoint]()
     runs = system.study.runs
     for start in [np.zeros(len(system.study.names)), *starts]:
         try:
             point = _searched(system, start, scales)
-        # runs may fail on the way; other starts may be better
+        # runs may fail during a search; other initial points may be better
         except (VarimechError, RuntimeError):
             if isinstance(runs.error, KeyboardInterrupt):
                 raise
@@ -79,7 +79,7 @@ def joint_points(
 
 
 def _searched(system: System, start: np.ndarray, scales: np.ndarray) -> DesignPoint | None:
-    """A joint design point; None if the search does not end at one."""
+    """Search for a joint design point; None if the search does not end at one."""
     from scipy.optimize import minimize
 
     study, kept = system.study, dict[bytes, tuple[np.ndarray, np.ndarray]]()
@@ -87,7 +87,7 @@ def _searched(system: System, start: np.ndarray, scales: np.ndarray) -> DesignPo
     signs = np.array([limit.sign for limit in system.limits])
 
     def at(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Limits and their gradients with respect to the parameters."""
+        """Values of the limits and their gradients with respect to the parameters."""
         key = u.tobytes()
         if key not in kept:
             x = study.distributions.from_normal(u[None])[0]
@@ -96,18 +96,18 @@ def _searched(system: System, start: np.ndarray, scales: np.ndarray) -> DesignPo
             kept[key] = g, signs[:, None] * study.runs.gradient(x)[places]
         return kept[key]
 
-    def slopes(u: np.ndarray) -> np.ndarray:
+    def jacobian(u: np.ndarray) -> np.ndarray:
         return at(u)[1] @ study.distributions.jacobian(u) / scales[:, None]
 
-    found = minimize(
+    solution = minimize(
         lambda u: (u @ u / 2, u),
         start,
         jac=True,
         method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda u: at(u)[0] / scales, "jac": slopes},
+        constraints={"type": "ineq", "fun": lambda u: at(u)[0] / scales, "jac": jacobian},
         options={"maxiter": MOST // 2, "ftol": ERROR**2},
     )
-    u = np.asarray(found.x)
+    u = np.asarray(solution.x)
     g, gradients = at(u)
     if not (np.isfinite(g).all() and (g / scales > -ENOUGH).all()):
         return None
@@ -118,7 +118,9 @@ def _searched(system: System, start: np.ndarray, scales: np.ndarray) -> DesignPo
 
 
 def ray_starts(system: System, rng: np.random.Generator) -> list[np.ndarray]:
-    """Points on rays from the origin at which the event occurs, the nearest of each direction."""
+    """Points on rays from the origin at which the event occurs, the nearest one of each
+    direction.
+    """
     drawn = rng.standard_normal((RAYS, len(system.study.names)))
     rays = drawn / np.linalg.norm(drawn, axis=1)[:, None]
     points = (RADII[:, None, None] * rays).reshape(-1, drawn.shape[1])

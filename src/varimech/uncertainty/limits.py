@@ -1,8 +1,9 @@
-"""Limits of objectives in the space of independent standard normal variables, and systems of them.
+"""Limits of objectives in the space of independent standard normal variables, and systems of
+limits.
 
-A limit is a function of u that is not negative where it is exceeded. A path is exceeded at any
-time of a run, so its limit is one of its largest or smallest value: first passage by extrema, which
-are located between steps, not by instants. The contrary of a system is a system as well:
+A limit is a function of u that is nonnegative where the limit is exceeded. A path is exceeded at
+any time of a run, so its limit is one of its largest or smallest value: first passage by extrema,
+which are located between steps, not by instants. The complement of a system is a system as well:
 
     not (A or B) = (not A) and (not B).
 """
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 
 
 PRIME = "′"
-"""Ends names of several objectives of the same kind that have none of their own."""
+"""Appended to the names of several objectives of the same kind that have no name of their own."""
 
 
 @dataclass(eq=False)
 class Limit:
-    """The limit of one objective; its function is not negative where it is exceeded."""
+    """The limit of one objective; its function is nonnegative where the limit is exceeded."""
 
     study: GlobalStudy
     name: str
@@ -58,12 +59,12 @@ class Limit:
         return self.of_values(study.runs.reachable(study.distributions.from_normal(u)))
 
     def of_values(self, values: np.ndarray) -> np.ndarray:
-        """The same from values of all objectives, (n, objective)."""
+        """Distance beyond the limit from values of all objectives, (n, objective)."""
         return self.sign * (values[:, self.objective] - self.limit)
 
     @property
     def sign(self) -> float:
-        """Of the objective in the function."""
+        """Sign of the objective in the function."""
         return 1.0 if self.above else -1.0
 
     @property
@@ -84,7 +85,7 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """One limit, or several of which one (series) or all (parallel) have to be exceeded."""
+    """One limit, or several limits of which one (series) or all (parallel) have to be exceeded."""
 
     study: GlobalStudy
     limits: tuple[Limit, ...]
@@ -112,14 +113,14 @@ class System:
         return np.column_stack([limit.of_values(values) for limit in self.limits])
 
     def occurs(self, beyond: np.ndarray) -> np.ndarray:
-        """Whether the event occurs: 1, or 0, or NaN where failed runs leave it open, (n,).
+        """Whether the event occurs: 1 or 0, or NaN if failed runs leave it open, (n,).
 
         Args:
             beyond: values of the functions of the limits, (n, limit).
         """
         with np.errstate(invalid="ignore"):
             exceeded = np.where(np.isnan(beyond), np.nan, beyond >= 0)
-        # NaN decides only if no other limit does
+        # NaN remains only if no other limit decides
         combined = np.fmax.reduce if self.series else np.fmin.reduce
         decided = combined(exceeded, axis=1)
         is_open = np.isnan(exceeded).any(axis=1) & (decided == (0.0 if self.series else 1.0))
@@ -127,7 +128,7 @@ class System:
 
 
 def system_of(study: GlobalStudy, event: object) -> System:
-    """The limits of an event, checked; their study has all objectives that they need.
+    """Return the checked limits of an event; their study contains all objectives that they need.
 
     Raises:
         ModelError: if it is no event that has a probability.
@@ -147,7 +148,7 @@ def system_of(study: GlobalStudy, event: object) -> System:
 
 
 def objectives_of(event: object, known: Mapping[str, Objective]) -> dict[str, Objective]:
-    """The objectives of an event by name, as far as they are known.
+    """Objectives of an event by name; known objectives keep their names.
 
     Raises:
         ModelError: if it is no event that has a probability.
@@ -156,7 +157,7 @@ def objectives_of(event: object, known: Mapping[str, Objective]) -> dict[str, Ob
 
 
 def named(objectives: Iterable[Objective], known: Mapping[str, Objective]) -> dict[str, Objective]:
-    """Objectives by name: those that are known by theirs, others by what they are."""
+    """Objectives by name: known ones by their names, others by a description."""
     names = {objective: name for name, objective in known.items()}
     result: dict[str, Objective] = {}
     for objective in dict.fromkeys(objectives):
@@ -200,7 +201,7 @@ def _names(
 
 
 def goal_of(limit: Constraint) -> Goal:
-    """What a limit is compared with: an objective; of a path its largest or smallest value."""
+    """Objective that a limit compares: for a path, its largest or smallest value."""
     quantity = limit.of
     if isinstance(quantity, Path):
         extreme = peak if math.isfinite(limit.lower) else lowest
@@ -210,7 +211,7 @@ def goal_of(limit: Constraint) -> Goal:
 
 
 def _compared(name: str, limit: object) -> tuple[Objective, Constraint]:
-    """The objective of a comparison, and the comparison."""
+    """Objective of a comparison, and the comparison of that objective."""
     if not isinstance(limit, Constraint):
         problem = (
             f"{limit!r} is no event; compare an objective with a number, as in ψ >= 3.0, or state"

@@ -14,28 +14,29 @@ from ..core.errors import Label, ModelError
 from ..model.parameter import Parameter, Tolerance
 
 FAR = 8.0
-"""Standard deviations beyond which a probability (6e-16) is rounding."""
+"""Standard deviations beyond which a tail probability (6e-16) is rounding."""
 FARTHEST = 16.0
-"""Standard deviations beyond which values no longer change: probabilities there are below 1e-57, and
-those below 1e-90, which rules for covariances ask for, raise warnings in SciPy.
+"""Standard deviations beyond which values no longer change: tail probabilities there are below
+1e-57, and those below 1e-90, which quadrature rules for covariances require, raise warnings in
+SciPy.
 """
 
 
 @dataclass(frozen=True)
 class Normal:
-    """A normal distribution; tolerances are interpreted as one."""
+    """A normal distribution; tolerances are interpreted as normal distributions."""
 
     mean: float
     sigma: float
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
-        """Quantiles of given probabilities."""
+        """Quantiles for given probabilities."""
         from scipy.special import ndtri
 
         return self.from_normal(ndtri(u))
 
     def from_normal(self, z: np.ndarray) -> np.ndarray:
-        """Values for those of a standard normal variable."""
+        """Values for values of a standard normal variable."""
         return self.mean + self.sigma * z
 
     def slope(self, z: np.ndarray) -> np.ndarray:
@@ -60,20 +61,21 @@ class Normal:
 
 @dataclass(frozen=True)
 class Other:
-    """Any other distribution: a frozen one of scipy.stats, or an adapted object."""
+    """Any other distribution: a frozen distribution of scipy.stats, or an adapted object."""
 
     distribution: Any
     mean: float
     sigma: float
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
-        """Quantiles of given probabilities."""
+        """Quantiles for given probabilities."""
         return np.asarray(self.distribution.ppf(u), dtype=float)
 
     def from_normal(self, z: np.ndarray) -> np.ndarray:
-        """Values for those of a standard normal variable: each tail by its own probability, because
-        1 − p would lose it to rounding. Where quantiles far out do not converge (of some beta
-        distributions in SciPy, from 9 standard deviations), the bounds of the distribution.
+        """Values for values of a standard normal variable: each tail by its own probability,
+        because 1 − p would lose it to rounding. Where quantiles far in the tails do not converge
+        (for some beta distributions in SciPy, from 9 standard deviations), the bounds of the
+        distribution.
         """
         from scipy.special import ndtr
 
@@ -91,7 +93,7 @@ class Other:
 
     @property
     def higher_moments(self) -> tuple[float, float]:
-        """Third and fourth central moments; infinite or NaN if there are none."""
+        """Third and fourth central moments; infinite or NaN if they do not exist."""
         skewness, excess = (float(x) for x in self.distribution.stats(moments="sk"))
         return skewness * self.sigma**3, (excess + 3) * self.sigma**4
 
@@ -120,8 +122,8 @@ Marginal = Normal | Other
 
 
 class Frozen:
-    """Adapter that gives other objects the methods of frozen distributions of scipy.stats: its
-    newer ones, with icdf and variance, and third-party ones.
+    """Adapter that gives other objects the methods of frozen distributions of scipy.stats: the
+    newer distributions of SciPy, with icdf and variance, and third-party ones.
     """
 
     def __init__(self, given: Any):
@@ -184,7 +186,7 @@ def marginal(parameter: Parameter, distribution: object) -> Marginal:
 
 
 def _frozen(label: Label, nominal: float, distribution: object) -> Any:
-    """A distribution with its parameters, in the form of frozen ones of scipy.stats."""
+    """Return a distribution with fixed parameters as a frozen distribution of scipy.stats."""
     from scipy.stats import rv_continuous, rv_histogram
 
     if isinstance(distribution, rv_histogram):
@@ -224,4 +226,4 @@ def _is_normal(distribution: object) -> bool:
 
 
 LOOKS = (("ppf", "mean", "var"), ("icdf", "iccdf", "mean", "variance"))
-"""Methods by which a distribution is recognised, all without further arguments."""
+"""Methods by which a distribution is recognised, all without additional arguments."""

@@ -1,4 +1,4 @@
-"""Mean, variance and what each parameter adds to it, over time: the outcome of an expansion."""
+"""Results of an expansion: mean, variance and the contribution of each parameter, over time."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Moments(Result):
     """Moments of objectives at every stored time, as if the run ended there; labelled arrays are
     (time, objective).
 
-    `order` is that of `mean`, `variance` and `std`; those of first order are available as
-    well.
+    `order` is that of `mean`, `variance` and `std`; the moments of first order are always
+    available.
     """
 
     order: int
     accuracy: float
-    """Largest error up to the horizon, in standard deviations."""
+    """Largest error before the horizon, in standard deviations."""
     objective_names: tuple[str, ...]
     units: tuple[str, ...]
     distributions: ParameterDistributions
@@ -41,20 +41,22 @@ class Moments(Result):
     values: np.ndarray = field(repr=False)
     """ψ at the means of the parameters, (time, objective)"""
     derivatives: np.ndarray = field(repr=False)
-    """dψ/dρ there, (time, objective, parameter)"""
+    """dψ/dρ at the means of the parameters, (time, objective, parameter)"""
     curvatures: np.ndarray | None = field(repr=False)
     """d²ψ/dρ², (time, objective, parameter, parameter); order 2 only"""
     errors: np.ndarray = field(repr=False)
-    """Estimated error of mean or standard deviation, the larger, in standard deviations, (time,
-    objective)
+    """Estimated error, the larger one of mean and standard deviation, in standard deviations,
+    (time, objective)
     """
     run: Run = field(repr=False)
-    """At the means of the parameters, with first derivatives: any output of it, and `wrt=`"""
+    """Run at the means of the parameters, with first derivatives; any of its outputs is available,
+    with `wrt=`.
+    """
     seconds: dict[str, float]
 
     @property
     def info(self) -> dict[str, Any]:
-        """That of the run, order and accuracy, seconds."""
+        """Fields of the run, order and accuracy, seconds."""
         own = {"order": self.order, "accuracy": self.accuracy, "seconds": self.seconds}
         return {**self.run.info, **own}
 
@@ -65,7 +67,7 @@ class Moments(Result):
 
     @cached_property
     def dataset(self) -> xr.Dataset:
-        """All of it: save it with `.to_netcdf(…)`, look at one time with `.sel(time=…,
+        """All results: save them with `.to_netcdf(…)`, select one time with `.sel(time=…,
         method="nearest")`.
         """
         import xarray as xr
@@ -107,17 +109,17 @@ class Moments(Result):
     variance = Variable("The variance, in the squares of the objectives' units.")
     std = Variable("The standard deviation.")
     contributions = Variable(
-        "Contribution of each parameter to the variance of first order, as a part of 1 (0 where"
-        " nothing varies): (time, objective, parameter)."
+        "Contribution of each parameter to the variance of first order, as a fraction (0 if nothing"
+        " varies): (time, objective, parameter)."
     )
     error = Variable(
-        "Estimated error of mean or standard deviation, the larger of both, in standard deviations."
+        "Estimated error, the larger one of mean and standard deviation, in standard deviations."
         " It may miss products of several parameters: in random problems, 1 % of the estimates below"
         " 0.02 were too small, by up to 0.011."
     )
     horizon = Variable(
-        "By objective, the time (s) up to which the estimated error stays within `accuracy`: the"
-        " end of the run where it does so always."
+        "Time (s) by objective up to which the estimated error stays within `accuracy`; the end of"
+        " the run if it always does."
     )
 
     @cached_property
@@ -127,8 +129,8 @@ class Moments(Result):
 
     @property
     def known_over_time(self) -> list[int]:
-        """Numbers of the objectives that are known at more times than the end; values at events and
-        extrema of order 2 are not.
+        """Indices of the objectives that are known at other times than the end; values at events
+        and extrema of order 2 are not.
         """
         many = np.isfinite(self.dataset["mean"].to_numpy()).sum(axis=0) > 1
         return [int(k) for k in np.flatnonzero(many)]
@@ -196,7 +198,9 @@ class Moments(Result):
         )
 
     def _shares(self) -> list[list[str]]:
-        """Who has what part in each variance at the end; the smallest ones together."""
+        """Table of the contributions to each variance at the end; the smallest ones are
+        combined.
+        """
         rows = []
         for name in self.objective_names:
             parts = [
@@ -213,7 +217,7 @@ class Moments(Result):
 
 
 SHOWN = 8
-"""Most parameters of each objective that are printed; the others are combined."""
+"""Maximum number of parameters of each objective that are printed; the others are combined."""
 UNITS = {
     "first_mean": "objective_unit",
     "mean": "objective_unit",

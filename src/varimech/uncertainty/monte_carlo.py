@@ -1,4 +1,4 @@
-"""Monte Carlo studies: options, checked, and everything that is needed to execute them."""
+"""Monte Carlo studies: check the options and prepare the execution of a study."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def monte_carlo(
     checkpoint: str | os.PathLike[str] | None = None,
     chunk: int | None = None,
 ) -> Study:
-    """Execute a study, or continue one."""
+    """Execute a study, or continue an interrupted one."""
     began = time.perf_counter()
     _check(samples, sampling, seed, chunk, allowed_failures, control=control, keep=keep)
     limits = Limits(samples, _targets(target, objectives), float(allowed_failures))
@@ -149,7 +149,7 @@ def _check(
 
 
 def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -> None:
-    """A chunk, and samples that are kept in memory, have to fit into it."""
+    """Check that a chunk, and samples that are kept, fit into memory."""
     check_memory(
         f"monte_carlo: chunk = {drawing.size} samples of {parameters} parameters with {columns}"
         " values each",
@@ -168,8 +168,8 @@ def _check_memory(drawing: Sampling, parameters: int, columns: int, kept: int) -
 
 
 def _compiled(task: Task, where: Executor) -> Task:
-    """The task of samples: compiled if they run in another process, and not for a GPU, which
-    needs no code for the CPU.
+    """Return the task of samples: compiled if they run in another process; for a GPU without code
+    for the CPU.
     """
     if where.on_gpu:
         return replace(task, backend="auto")
@@ -189,7 +189,7 @@ def _executor(executor: object, backend: str) -> Executor:
 
 
 def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | None:
-    """Half-widths to be met, by objective; infinite where there is no target."""
+    """Required half-widths by objective; infinite where there is no target."""
     if target is None:
         return None
     targets = target if isinstance(target, Mapping) else dict.fromkeys(named, target)
@@ -208,8 +208,8 @@ def _targets(target: Target, named: Mapping[str, Objective]) -> np.ndarray | Non
 def _centre(
     state: Accumulator, solver: Solver, task: Task, ρ: np.ndarray, columns: int
 ) -> np.ndarray:
-    """Objectives at the means of the parameters, about which quantiles are counted most finely;
-    zeros where there is no such run. A study that continues keeps its own.
+    """Objectives at the means of the parameters, about which the quantile sketch is finest; zeros
+    if this run fails. A study that continues keeps its centre.
     """
     if state.summary is not None:
         return state.summary.sketch.centre
@@ -222,7 +222,7 @@ def _centre(
 def _first_order(
     solver: Solver, task: Task, distributions: ParameterDistributions, ρ: np.ndarray
 ) -> Control:
-    """The control: derivatives at the means of the parameters."""
+    """Build the control variate: derivatives at the means of the parameters."""
     check_gradients(solver.equations, task.objectives)
     run, _ = solver.run(
         Task(task.schedule, task.objectives, distributions.indices, task.backend, False), ρ
@@ -233,8 +233,8 @@ def _first_order(
 
 
 def _run_at_means(s: Simulation, solver: Solver) -> Callable[[], Run]:
-    """One more run, here and with as many stored times as a run has by itself; with the solver of
-    the samples.
+    """Return a function that runs the mechanism at the means in this process, with the default
+    stored times of a run and the solver of the samples.
     """
 
     def run() -> Run:
@@ -265,8 +265,8 @@ def _about(
     control: bool,
     keep: bool,
 ) -> dict[str, object]:
-    """Everything that decides the numbers of a study, but for how many there are; long things by a
-    digest.
+    """Description of everything that determines the numbers of a study except their count; large
+    data by a digest.
     """
     s = task.schedule
     program = solver.runner(task.objectives, DerivativeRequest()).program

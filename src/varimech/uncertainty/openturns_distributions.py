@@ -1,5 +1,5 @@
-"""Parameter distributions as distributions of OpenTURNS: its own where available, any other by the
-methods of SciPy.
+"""Parameter distributions as distributions of OpenTURNS: native ones where available, others
+through the methods of SciPy.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def openturns() -> Any:
-    """The OpenTURNS package, which is optional and slow to import.
+    """Import the OpenTURNS package, which is optional and slow to import.
 
     Raises:
-        ModelError: if it is not installed.
+        ModelError: if OpenTURNS is not installed.
     """
     try:
         import openturns as ot
@@ -57,8 +57,8 @@ def _marginal(ot: Any, marginal: Marginal) -> object:
 
 
 def _wrapped(ot: Any, frozen: Any) -> object:
-    """A SciPy distribution that draws by the generator of OpenTURNS, so that its seed applies, and
-    that resolves the upper tail.
+    """Wrap a SciPy distribution so that it draws by the generator of OpenTURNS, whose seed then
+    applies, and resolves the upper tail.
     """
 
     class Wrapped(ot.SciPyDistribution):

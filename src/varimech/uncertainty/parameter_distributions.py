@@ -27,8 +27,8 @@ Given = Mapping[str, Any]
 """Parameter → `Tolerance`, distribution with its parameters, or None."""
 Correlation = Mapping[tuple[str, str], float] | Sequence[Sequence[float]] | np.ndarray
 NODES = 64
-"""Nodes of the Gauss–Hermite rule for covariances, in each direction; a round value, exact for
-smooth quantile functions.
+"""Number of nodes of the Gauss–Hermite rule for covariances, in each direction; a round value,
+exact for smooth quantile functions.
 """
 QUANTILES = (0.001, 0.5, 0.999)
 """Probabilities whose quantiles are part of the description."""
@@ -41,26 +41,26 @@ class ParameterDistributions:
     names: tuple[str, ...]
     units: tuple[str, ...]
     indices: list[int]
-    """Indices of these parameters among all of the mechanism."""
+    """Indices of the varying parameters among all parameters of the mechanism."""
     marginals: tuple[Marginal, ...]
     correlation: np.ndarray
-    """(d, d), of the normal variables behind the parameters; also of the parameters if these are
-    normal.
+    """Correlation of the normal variables behind the parameters, (d, d); also of the parameters if
+    these are normal.
     """
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """(d,), in the parameters' units."""
+        """Means in the parameters' units, (d,)."""
         return np.array([m.mean for m in self.marginals])
 
     @cached_property
     def sigma(self) -> np.ndarray:
-        """(d,), standard deviations in the parameters' units."""
+        """Standard deviations in the parameters' units, (d,)."""
         return np.array([m.sigma for m in self.marginals])
 
     @cached_property
     def covariance(self) -> np.ndarray:
-        """(d, d), of the parameters themselves."""
+        """Covariance of the parameters themselves, (d, d)."""
         C = np.diag(self.sigma**2)
         for i, j in combinations(range(len(self.names)), 2):
             if r := self.correlation[i, j]:
@@ -69,12 +69,12 @@ class ParameterDistributions:
 
     @cached_property
     def normal(self) -> bool:
-        """Whether all of them are normal."""
+        """Whether all parameters are normal."""
         return all(isinstance(m, Normal) for m in self.marginals)
 
     @cached_property
     def independent(self) -> bool:
-        """Whether all of them are independent."""
+        """Whether all parameters are independent."""
         return bool((self.correlation == np.eye(len(self.names))).all())
 
     def from_uniform(self, u: np.ndarray) -> np.ndarray:
@@ -99,26 +99,28 @@ class ParameterDistributions:
         )
 
     def jacobian(self, u: np.ndarray) -> np.ndarray:
-        """∂x/∂u, (d, d), of the values with respect to independent standard normal variables.
+        """∂x/∂u, (d, d), with respect to independent standard normal variables.
 
         Args:
             u: a point, (d,).
         """
         z = self.root @ u
-        slopes = [float(m.slope(np.array([s]))[0]) for m, s in zip(self.marginals, z, strict=True)]
-        return np.array(slopes)[:, None] * self.root
+        derivatives = [
+            float(m.slope(np.array([s]))[0]) for m, s in zip(self.marginals, z, strict=True)
+        ]
+        return np.array(derivatives)[:, None] * self.root
 
     def rows(self, values: np.ndarray, nominal: np.ndarray) -> np.ndarray:
-        """Values of all parameters of the mechanism, one row for each of `values`; fixed ones as in
-        `nominal`.
+        """Values of all parameters of the mechanism, one row for each of `values`; fixed parameters
+        have the values in `nominal`.
         """
         rows = np.tile(np.asarray(nominal, dtype=float), (len(values), 1))
         rows[:, self.indices] = values
         return rows
 
     def described(self) -> dict[str, Any]:
-        """Plain data: the distribution of each parameter as text, its mean, sigma and some
-        quantiles, and R.
+        """Description as plain data: the distribution of each parameter as text, its mean, sigma
+        and some quantiles, and R.
         """
         parameters = [
             {
@@ -135,7 +137,7 @@ class ParameterDistributions:
 
     @cached_property
     def root(self) -> np.ndarray:
-        """L of the correlation L Lᵀ."""
+        """Cholesky factor L of the correlation L Lᵀ."""
         return np.linalg.cholesky(self.correlation)
 
 
@@ -144,15 +146,16 @@ def distributions_of(
     given: Given | None = None,
     correlation: Correlation | None = None,
 ) -> ParameterDistributions:
-    """Checked distributions: those of the parameters, replaced or supplemented by those given.
+    """Check and return the distributions: those of the parameters, replaced or supplemented by the
+    given ones.
 
     Args:
         parameters: parameters of the mechanism.
-        given: distributions by parameter; None for a fixed one.
+        given: distributions by parameter; None for a fixed parameter.
         correlation: numbers by pairs of names, or a matrix in the order of the varying parameters.
 
     Raises:
-        ModelError: if there is no distribution, or one or the correlation is invalid.
+        ModelError: if there is no distribution, or a distribution or the correlation is invalid.
 
     >>> import varimech as vm
     >>> from scipy.stats import uniform
@@ -199,7 +202,7 @@ def _define(parameters: Iterable[str]) -> Message:
 
 
 def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
-    """R, checked: symmetric, with unit diagonal, positive definite."""
+    """Return R after checks: symmetric, with unit diagonal, positive definite."""
     R = _from_pairs(names, given) if isinstance(given, Mapping) else _from_matrix(names, given)
     for i, j in combinations(range(len(names)), 2):
         if not -1 < R[i, j] < 1:
@@ -218,7 +221,7 @@ def _correlation(names: tuple[str, ...], given: Correlation) -> np.ndarray:
 
 def _from_pairs(names: tuple[str, ...], given: Mapping[Any, object]) -> np.ndarray:
     R = np.eye(len(names))
-    known: dict[frozenset[str], Real] = {}
+    entries: dict[frozenset[str], Real] = {}
     for pair, r in given.items():
         if not (isinstance(pair, tuple) and len(pair) == 2):
             problem = f": {pair!r} must be a pair of parameters, such as ('a', 'b')"
@@ -231,8 +234,8 @@ def _from_pairs(names: tuple[str, ...], given: Mapping[Any, object]) -> np.ndarr
             raise ModelError(problem, field="correlation")
         if not isinstance(r, Real) or isinstance(r, bool) or math.isnan(r):
             raise _wrong(pair, f"is {r!r}; it must be a number between −1 and 1")
-        if known.setdefault(frozenset(pair), r) != r:
-            raise _wrong(pair, f"is given twice: {known[frozenset(pair)]!r} and {r!r}")
+        if entries.setdefault(frozenset(pair), r) != r:
+            raise _wrong(pair, f"is given twice: {entries[frozenset(pair)]!r} and {r!r}")
         i, j = (names.index(name) for name in pair)
         R[i, j] = R[j, i] = float(r)
     return R
@@ -265,7 +268,7 @@ def _from_matrix(names: tuple[str, ...], given: object) -> np.ndarray:
 
 
 def _wrong(pair: tuple[str, str], problem: str) -> ModelError:
-    """An error about the correlation of two parameters."""
+    """Error about the correlation of two parameters."""
     return ModelError(f"of {pair[0]!r} with {pair[1]!r} {problem}", field="correlation")
 
 

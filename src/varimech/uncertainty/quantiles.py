@@ -1,17 +1,17 @@
-"""Quantiles of samples of which only counts are kept, with confidence intervals.
+"""Quantiles of samples of which only counts are stored, with confidence intervals.
 
 The value of rank k, the k-th smallest, lies in a bin of the histogram and in one of the sketch,
-both exact: between the larger of their lower bounds and the smaller of their upper ones. The
+both exact: between the larger of their lower bounds and the smaller of their upper bounds. The
 sampling error does not depend on the distribution: the number of n independent samples below the
 true p-quantile is binomial, so with probability 1 − α the quantile lies between the values of the
 ranks
 
     l = B⁻¹(α/2),      u = B⁻¹(1 − α/2) + 1,
 
-B the distribution of that number; without a bound where there is no such rank. Samples of a Latin
-hypercube vary no more than independent ones (but for a factor n/(n − 1)), those of Sobol sequences
-usually less, so that the interval is conservative. H. A. David and H. N. Nagaraja, Order
-Statistics (2003), sec. 7.1; A. B. Owen, SIAM J. Numer. Anal. 34 (1997).
+with B the distribution of that number; the interval is unbounded where there is no such rank.
+Samples of a Latin hypercube vary no more than independent ones (except for a factor n/(n − 1)),
+those of Sobol sequences usually less, so that the interval is conservative. H. A. David and H. N.
+Nagaraja, Order Statistics (2003), sec. 7.1; A. B. Owen, SIAM J. Numer. Anal. 34 (1997).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .sketch import Sketch
 
 
 def quantile(histogram: Histogram, sketch: Sketch, probability: float) -> np.ndarray:
-    """Value of each column below which that share of it lies, interpolated within the
-    narrower bin.
+    """Value of each column below which the fraction `probability` of its values lies, interpolated
+    within the narrower bin.
     """
     rank = probability * histogram.count
     ends = [_bin(histogram, rank), _bin(sketch, rank)]
@@ -34,7 +34,7 @@ def quantile(histogram: Histogram, sketch: Sketch, probability: float) -> np.nda
 
 
 def bracket(histogram: Histogram, sketch: Sketch, rank: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the value of a rank, from 1 to the count, in each column."""
+    """Bounds in each column of the value of a rank between 1 and the count."""
     (a, b, _), (c, d, _) = _bin(histogram, rank), _bin(sketch, rank)
     lower = np.clip(np.maximum(a, c), histogram.low, histogram.high)
     return lower, np.maximum(np.clip(np.minimum(b, d), histogram.low, histogram.high), lower)
@@ -43,8 +43,8 @@ def bracket(histogram: Histogram, sketch: Sketch, rank: float) -> tuple[np.ndarr
 def interval(
     histogram: Histogram, sketch: Sketch, probability: float, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds that contain the true quantile with at least probability `level`; infinite if samples
-    do not reach so far.
+    """Bounds that contain the true quantile with at least probability `level`; infinite if there
+    are too few samples.
     """
     from scipy.stats import binom
 
@@ -59,8 +59,8 @@ def interval(
 
 
 def _bin(counted: Histogram | Sketch, rank: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bounds of the bin of each column that contains a rank, and the share of the bin's values up
-    to it.
+    """Bounds of the bin of each column that contains a rank, and the fraction of the bin's values
+    up to it.
     """
     counts = counted.ordered()
     total = np.cumsum(counts, axis=1, dtype=np.int64)

@@ -2,14 +2,14 @@
 
 In the space of independent standard normal variables u behind the parameters, the design point u*
 is the point of the limit ψ = ψ_lim that is nearest to the origin, and β = |u*|. FORM replaces the
-limit by its tangent plane there, P ≈ Φ(−β); SORM by a paraboloid with the same curvatures (formulas
-of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Other design points are searched for
-(`design_points.py`), of all limits of a system (`first_order.py`), and samples drawn around them
-(`importance.py`) check both; `reliability_methods.py` has the other methods.
+limit by its tangent plane at u*, P ≈ Φ(−β); SORM by a paraboloid with the same curvatures (formulas
+of Breitung, of Hohenbichler and Rackwitz, and of Tvedt). Further design points are searched for
+(`design_points.py`), for all limits of a system (`first_order.py`), and samples drawn around them
+(`importance.py`) check both; `reliability_methods.py` contains the other methods.
 
     importance factors   α_i² = (u*_i/β)²
 
-Of an event that holds at the origin, the contrary is looked at: it is the rarer one.
+For an event that occurs at the origin, the complement is evaluated, which is the rarer event.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class LimitShare:
 
     name: str
     form: float = math.nan
-    """Probability of first order that it is exceeded, alone."""
+    """First-order probability that the limit alone is exceeded."""
     sampled: Sampled | None = None
-    """The same from samples."""
+    """Probability that the limit alone is exceeded, from samples."""
     without: float = math.nan
-    """Probability of the system without this limit; from samples if there are some."""
+    """Probability of the system without this limit; from samples if available."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,43 +82,43 @@ class Reliability(Result):
     """
     units: tuple[str, ...]
     curvatures: np.ndarray = field(repr=False)
-    """Of the limit at the design point, in the standard space."""
+    """Curvatures of the limit at the design point, in the standard space."""
     sampled: Sampled | None
     calls: dict[str, int]
-    """Values, gradients and Hessians that were computed."""
+    """Numbers of values, gradients and Hessians computed."""
     result: object = field(repr=False)
-    """`openturns.SORMResult` at the design point; of the contrary event where β is negative."""
+    """`openturns.SORMResult` at the design point; of the complementary event if β is negative."""
     points: tuple[DesignPoint, ...] = field(repr=False)
-    """All design points that were found and count, the nearest first; `beta`, `design`, … are those
-    of the first.
+    """All design points that contribute, the nearest first; `beta`, `design`, … are those of the
+    first one.
     """
     notes: tuple[str, ...]
     """Reasons to doubt the numbers: methods that disagree, limits that curve around the origin,
     failed runs.
     """
     limits: tuple[LimitShare, ...] = ()
-    """For a system: each limit alone, and the system without it."""
+    """For a system: the probabilities of each limit alone and of the system without it."""
     slopes: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     """Derivatives by the names of `SLOPES`, (d,) each."""
     sampling: str = "importance sampling"
-    """What drew the samples."""
+    """Method that drew the samples."""
 
     @property
     def sorm(self) -> float:
-        """Probability of second order, by Hohenbichler and Rackwitz."""
+        """Second-order probability by Hohenbichler and Rackwitz."""
         return self.sorms.get("Hohenbichler", math.nan)
 
     @property
     def probability(self) -> float:
-        """The best estimate available: from samples, else of second order, else of first order."""
+        """Best available estimate: from samples, else of second order, else of first order."""
         if self.sampled is not None and self.sampled.hits:
             return self.sampled.probability
         return self.sorm if math.isfinite(self.sorm) else self.form
 
     @property
     def nearest(self) -> bool:
-        """Whether the design point is the nearest one around it: the limit is curved less than a
-        sphere about the origin would be there.
+        """Whether the design point is the nearest one in its neighbourhood: the limit is curved
+        less than a sphere about the origin through it.
         """
         return bool(self.points) and self.points[0].nearest
 
@@ -152,7 +152,7 @@ class Reliability(Result):
         """Probabilities of all methods.
 
         Returns:
-            A row for each method: `probability`, and of samples `lower`, `upper` and `variation`,
+            A row for each method: `probability`, and for samples `lower`, `upper` and `variation`,
             the coefficient of variation.
         """
         import pandas as pd
@@ -178,7 +178,7 @@ class Reliability(Result):
 
         Returns:
             A row for each limit: `alone`, the probability that it is exceeded (`lower` and `upper`
-            of samples), and `without`, the probability of the system without it.
+            from samples), and `without`, the probability of the system without it.
         """
         import pandas as pd
 
@@ -194,8 +194,8 @@ class Reliability(Result):
         """Derivatives of the reliability index and of the probability by FORM with respect to mean
         and standard deviation of each parameter, whose distribution is shifted and stretched.
 
-        Those of the index are exact, of one limit at its nearest design point. Those of a
-        probability with several design points leave the curvature of limits aside.
+        For one limit, the derivatives of the index are exact at its nearest design point. The
+        derivatives of a probability with several design points neglect the curvature of the limits.
 
         Returns:
             A row for each parameter, with the columns `beta_mean`, `beta_std`, `probability_mean`
@@ -238,7 +238,7 @@ class Reliability(Result):
 def of_samples(
     system: System, sampling: str, drawn: Sampled, shares: Sequence[LimitShare]
 ) -> Reliability:
-    """The result of a method without design points."""
+    """Build the result of a method without design points."""
     return Reliability(
         system.study.label,
         system.name,
@@ -262,17 +262,19 @@ def of_samples(
 
 def of_points(
     system: System,
-    found: FirstOrder,
+    form: FirstOrder,
     drawn: Sampled | None,
     shares: Sequence[LimitShare],
     notes: tuple[str, ...],
     likely: bool,
 ) -> Reliability:
-    """The result of design points; of those of the contrary event where it is the rarer one."""
-    study, nearest, sign = system.study, found.points[0], -1 if likely else 1
-    first = found.probability
+    """Build the result from design points, or from those of the complementary event if it is
+    rarer.
+    """
+    study, nearest, sign = system.study, form.points[0], -1 if likely else 1
+    first = form.probability
     β = _index(first) if shares else nearest.beta
-    sorms = {f: 1 - p if likely else p for f, p in found.sorms.items()}
+    sorms = {f: 1 - p if likely else p for f, p in form.sorms.items()}
     names = study.names
     return Reliability(
         study.label,
@@ -287,15 +289,15 @@ def of_points(
         drawn,
         {},
         nearest.result,
-        found.points,
+        form.points,
         notes,
         tuple(shares),
-        _slopes(found, β, bool(shares), sign),
+        _slopes(form, β, bool(shares), sign),
     )
 
 
 def _rows(frame: pd.DataFrame) -> list[list[object]]:
-    """Rows of a table with five significant digits."""
+    """Rows of a table with numbers of five significant digits."""
     return [
         [name, *(float(f"{x:.5g}") for x in row)]
         for name, row in zip(frame.index, frame.to_numpy().tolist(), strict=True)
@@ -309,16 +311,18 @@ def _index(probability: float) -> float:
     return -float(ndtri(probability))
 
 
-def _slopes(found: FirstOrder, β: float, system: bool, sign: int) -> dict[str, np.ndarray]:
-    """Derivatives of index and probability, of the event itself where `sign` is −1."""
-    derivatives = found.derivatives()
+def _slopes(form: FirstOrder, β: float, system: bool, sign: int) -> dict[str, np.ndarray]:
+    """Derivatives of index and probability; `sign` is −1 if the design points are those of the
+    complementary event.
+    """
+    derivatives = form.derivatives()
     if system:
         density = math.exp(-(β**2) / 2) / math.sqrt(2 * math.pi)
         of_index = tuple(
             -each / density if density > 0 else each * math.nan for each in derivatives
         )
     else:
-        of_index = found.points[0].planes.distance_slopes
+        of_index = form.points[0].planes.distance_slopes
     return {
         name: sign * values for name, values in zip(SLOPES, (*of_index, *derivatives), strict=True)
     }

@@ -1,12 +1,12 @@
-"""The probability of an event by one of several methods.
+"""The probability of an event by one of several methods:
 
     form         design points with exact derivatives, tangent planes and curvatures
     importance   the same, and samples around the design points
     subset       subset simulation, without derivatives
     samples      plain sampling, without derivatives
 
-Of an event that occurs at the medians of the parameters, the contrary is looked at by all methods
-but plain sampling: it is the rarer one.
+For an event that occurs at the medians of the parameters, all methods except plain sampling
+evaluate the complementary event, which is rarer.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class ReliabilityOptions(TypedDict, total=False):
 
 METHODS = ("form", "importance", "subset", "samples")
 SAMPLES = {"form": 0, "importance": 2000, "subset": 1000, "samples": 10_000}
-"""Samples by method where none are given: an interval of ± 10 % around design points, and of
-plain sampling at 0.05; of subset simulation in each level, as is usual.
+"""Default number of samples by method: it yields an interval of ± 10 % around design points, and by
+plain sampling at a probability of 0.05; for subset simulation, the usual number in each level.
 """
 BLOCK = 1024
-"""Samples that run together, which limits memory, and between which progress is shown; a round
-value.
+"""Number of samples that run together, which limits memory, and between which progress is shown; a
+round value.
 """
 
 
@@ -99,7 +99,7 @@ def reliability(
 
 
 def _by_samples(system: System, count: int, level: float, rng: np.random.Generator) -> Reliability:
-    """Plain sampling, of the system and of each limit."""
+    """Estimate the probability of the system and of each limit by plain sampling."""
     u = rng.standard_normal((count, len(system.study.names)))
     beyond = _evaluated(system, u)
     drawn = plain_estimate(system.occurs(beyond), level)
@@ -124,17 +124,17 @@ def _by_subset(system: System, count: int, level: float) -> Reliability:
 def _by_design_points(
     system: System, count: int, level: float, rng: np.random.Generator
 ) -> Reliability:
-    """FORM and SORM, and samples around the design points where some are asked for."""
+    """Compute FORM and SORM, and estimate by samples around the design points if requested."""
     likely = _occurs_at_medians(system)
     rare = system.contrary if likely else system
-    found = first_order(rare, rng)
+    form = first_order(rare, rng)
     drawn: Sampled | None = None
     alone: list[Sampled | None] = [None] * len(system.limits)
-    without = list(found.without)
+    without = list(form.without)
     if count:
-        centres = np.array([p.standard for p in found.points])
+        centres = np.array([p.standard for p in form.points])
         drawn_at = importance_samples(
-            centres, np.array([max(p.form, 1e-300) for p in found.points]), count, rng
+            centres, np.array([max(p.form, 1e-300) for p in form.points]), count, rng
         )
         beyond = _evaluated(rare, drawn_at.u)
         drawn = drawn_at.estimate(rare.occurs(beyond), level)
@@ -143,31 +143,31 @@ def _by_design_points(
                 if rare.series:  # those of a parallel system are far from its limits
                     alone[k] = drawn_at.estimate(_alone(rare, beyond, k), level)
                     without[k] = drawn_at.estimate(_rest(rare, beyond, k), level).probability
-    return _result(system, found, drawn, alone, without, level, likely)
+    return _result(system, form, drawn, alone, without, level, likely)
 
 
 def _result(
     system: System,
-    found: FirstOrder,
+    points: FirstOrder,
     drawn: Sampled | None,
     alone: list[Sampled | None],
     without: list[float],
     level: float,
     likely: bool,
 ) -> Reliability:
-    """The result, of the event itself if its contrary was looked at."""
-    notes = notes_of(found, drawn, level)
+    """Build the result for the event itself if its complement was evaluated."""
+    notes = notes_of(points, drawn, level)
     several = len(system.limits) > 1
     shares = []
     for k, limit in enumerate(system.limits):
-        form, sampled = found.limits[k], alone[k]
+        form, sampled = points.limits[k], alone[k]
         if likely:
             form, sampled = 1 - form, sampled and sampled.contrary
         rest = 1 - without[k] if likely else without[k]
         shares.append(LimitShare(limit.name, form=form, sampled=sampled, without=rest))
     return of_points(
         system,
-        found,
+        points,
         drawn and (drawn.contrary if likely else drawn),
         shares if several else [],
         notes,
@@ -202,13 +202,13 @@ def _occurs_at_medians(system: System) -> bool:
 
 
 def _evaluated(system: System, u: np.ndarray) -> np.ndarray:
-    """Functions of all limits at many points, block by block."""
+    """Evaluate the functions of all limits at many points, block by block."""
     return np.concatenate([system.beyond(u[at : at + BLOCK]) for at in range(0, len(u), BLOCK)])
 
 
 @contextmanager
 def _reporting(system: System, method: str, samples: int) -> Iterator[None]:
-    """Show how many runs were made; of plain sampling their number is known."""
+    """Show the number of runs, relative to the total if it is known, as for plain sampling."""
     runs = system.study.runs
     total = samples if method == "samples" else None
     with progress_bar("reliability", total, runs.rows.simulation.progress) as update:

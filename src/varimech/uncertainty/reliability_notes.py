@@ -1,5 +1,5 @@
-"""Warnings about probabilities of failure: methods that disagree, limits that are no planes, runs
-that fail.
+"""Warnings about probabilities of failure: methods that disagree, limits that are not planes,
+failed runs.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from .first_order import FirstOrder
 from .sampled import Sampled
 
 FACTOR = 2.0
-"""By which probabilities of first and second order may differ without a warning."""
+"""Ratio of probabilities of first and second order up to which there is no warning."""
 RESOLVED = 20
-"""Samples in the event below which a probability is known by its order of magnitude only."""
+"""Number of samples in the event below which only the order of magnitude of a probability is
+known.
+"""
 
 
-def notes_of(found: FirstOrder, drawn: Sampled | None, level: float) -> tuple[str, ...]:
-    """What speaks against the numbers; of the rarer one of the event and its contrary."""
-    notes = [*found.remarks, *_of_points(found, drawn is not None)]
+def notes_of(form: FirstOrder, drawn: Sampled | None, level: float) -> tuple[str, ...]:
+    """Reasons to doubt the numbers, for the rarer one of the event and its complement."""
+    notes = [*form.remarks, *_of_points(form, drawn is not None)]
     if drawn is not None:
-        first, second = found.probability, found.sorms["Hohenbichler"]
+        first, second = form.probability, form.sorms["Hohenbichler"]
         best, name = (second, "SORM") if math.isfinite(second) else (first, "FORM")
         if not drawn.lower <= best <= drawn.upper:
             notes.append(
@@ -30,10 +32,10 @@ def notes_of(found: FirstOrder, drawn: Sampled | None, level: float) -> tuple[st
     return tuple(notes)
 
 
-def _of_points(found: FirstOrder, checked: bool) -> list[str]:
-    """Of the design points."""
-    notes, points, check = [], found.points, "" if checked else "; check with samples=…"
-    first, second = found.probability, found.sorms["Hohenbichler"]
+def _of_points(form: FirstOrder, checked: bool) -> list[str]:
+    """Warnings about the design points."""
+    notes, points, check = [], form.points, "" if checked else "; check with samples=…"
+    first, second = form.probability, form.sorms["Hohenbichler"]
     kinks = sum(not p.stationary for p in points)
     if kinks:
         notes.append(
@@ -43,13 +45,13 @@ def _of_points(found: FirstOrder, checked: bool) -> list[str]:
     elif bending := sum(not p.nearest for p in points):
         at = "this point" if bending == len(points) == 1 else f"{bending} of {len(points)} points"
         notes.append(
-            f"the limit bends around the origin at {at}, so others are nearer or as near: believe"
-            " samples only"
+            f"the limit bends around the origin at {at}, so other points are nearer or as near:"
+            " rely on samples only"
         )
     elif first == 0:
         notes.append(
             f"the design point is {min(p.beta for p in points):.3g} standard deviations away: its"
-            " probability is smaller than any number here"
+            " probability is too small to be represented"
         )
     elif not 1 / FACTOR < second / first < FACTOR and math.isfinite(second):
         notes.append(
@@ -58,13 +60,13 @@ def _of_points(found: FirstOrder, checked: bool) -> list[str]:
         )
     if rough := next((p.rough for p in points if p.rough), ""):
         notes.append(f"no SORM: {rough}")
-    if not found.system.series:
-        notes.append(f"curvatures of limits that are exceeded together do not count{check}")
+    if not form.system.series:
+        notes.append(f"curvatures of limits that are exceeded together are neglected{check}")
     return notes
 
 
 def notes_of_samples(drawn: Sampled) -> list[str]:
-    """Of samples by any method."""
+    """Warnings about samples of any method."""
     notes = []
     if not drawn.hits:
         notes.append(
@@ -77,6 +79,6 @@ def notes_of_samples(drawn: Sampled) -> list[str]:
         )
     if drawn.failed:
         notes.append(
-            f"the runs of {drawn.failed} samples failed; the interval counts them for both sides"
+            f"the runs of {drawn.failed} samples failed; the interval allows for either outcome"
         )
     return notes

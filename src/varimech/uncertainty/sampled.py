@@ -1,8 +1,8 @@
 """Probabilities from samples, with confidence intervals; plain sampling.
 
-Of n samples of the distributions, k in the event, the interval is that of C. J. Clopper and E. S.
-Pearson (Biometrika 26 (1934)), by quantiles of beta distributions; it contains the true value at
-least as often as asked for:
+For n samples of the distributions, k of them in the event, the interval is that of C. J. Clopper
+and E. S. Pearson (Biometrika 26 (1934)), by quantiles of beta distributions; it contains the true
+value with at least the requested probability:
 
     lower = B⁻¹(α/2; k, n − k + 1),      upper = B⁻¹(1 − α/2; k + 1, n − k).
 """
@@ -24,13 +24,15 @@ class Sampled:
     upper: float
     samples: int
     hits: int
-    """Samples in the event; by importance sampling, in the rarer one of it and its complement."""
+    """Number of samples in the event; for importance sampling, in the rarer one of the event and
+    its complement.
+    """
     failed: int = 0
-    """Samples whose run failed; the lower bound counts all of them outside the event, the upper one
-    inside.
+    """Number of samples whose run failed; the lower bound counts all of them outside the event, the
+    upper bound inside.
     """
     variation: float = math.nan
-    """Coefficient of variation of the estimate: its standard error over its value."""
+    """Coefficient of variation of the estimate: its standard error divided by its value."""
 
     @property
     def contrary(self) -> Sampled:
@@ -46,7 +48,7 @@ class Sampled:
 
 
 def plain_estimate(occurs: np.ndarray, level: float) -> Sampled:
-    """Probability of an event from samples of the distributions of the parameters.
+    """Estimate the probability of an event from samples of the distributions of the parameters.
 
     Args:
         occurs: 1 where the event occurs, 0 where it does not, NaN if unknown, (n,).
@@ -66,7 +68,7 @@ def plain_estimate(occurs: np.ndarray, level: float) -> Sampled:
 
 
 def clopper_pearson(hits: int, n: int, level: float) -> tuple[float, float]:
-    """Bounds of a probability of which `hits` of n samples are known."""
+    """Bounds of the probability of an event with `hits` among n samples."""
     from scipy.special import betaincinv
 
     α = 1 - level

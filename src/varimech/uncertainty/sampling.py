@@ -1,6 +1,6 @@
 """Points in the unit cube, chunk by chunk.
 
-A chunk is a fixed number of samples that depends only on the seed and its own number: it can be
+A chunk is a fixed number of samples that depends only on the seed and on its index: it can be
 generated anywhere, at any time, and the first samples of a longer study are those of a shorter one.
 
     random           independent points
@@ -9,8 +9,8 @@ generated anywhere, at any time, and the first samples of a longer study are tho
     sobol            32 Sobol sequences, scrambled independently; chunk k continues sequence
                      k mod 32
 
-The latter two fill the cube more evenly, but one such set of points has no error estimate.
-Independent sets have: chunk k belongs to replicate k mod 32, and the error follows from the
+The latter two fill the cube more evenly, but a single such set of points has no error estimate.
+Independent sets have one: chunk k belongs to replicate k mod 32, and the error follows from the
 differences of replicates.
 """
 
@@ -24,24 +24,28 @@ import numpy as np
 
 REPLICATES = 32
 """Number of replicates. Means of a hypercube over a curved objective are skewed (its outermost
-strata decide), and Student's interval of a few such means is too short: of 1,000 studies of a
-quadratic, 16 of them covered 90 to 92 %, 32 cover 93 to 95 %, at intervals 1.4 times as wide; 64
-gain little more. tools/verify/verify_coverage.py has the table.
+strata dominate), and Student's interval of a few such means is too short: in 1,000 studies of a
+quadratic, 16 replicates covered 90 to 92 %, 32 cover 93 to 95 % with intervals 1.4 times as wide;
+64 gain little more. tools/verify/verify_coverage.py has the table.
 """
 ROUND = 16
-"""Smallest number of chunks of random samples, for several cores; and number of chunks between two
+"""Minimum number of chunks of random samples, for several cores; and number of chunks between two
 comparisons with a target.
 """
 USUAL, LARGEST, CHUNKS = 1 << 10, 1 << 13, 1 << 7
-"""Samples of a chunk for many samples; for very many; and the number of chunks from which the
-latter applies, as each takes some tenths of a millisecond.
+"""Samples of a chunk for many samples; for very many samples; and the number of chunks from which
+the latter applies, because each chunk takes some tenths of a millisecond.
 """
 VALUES, LEAST = 1 << 22, 16
-"""Most values (samples × times × objectives) of a chunk, for its memory; and its fewest samples."""
+"""Maximum number of values (samples × times × objectives) of a chunk, which limits memory; and
+minimum number of its samples.
+"""
 EARLY = 1 << 8
-"""Most samples of a chunk if there is a target, which is compared after whole rounds of chunks."""
+"""Maximum number of samples of a chunk if there is a target, which is compared after whole rounds
+of chunks.
+"""
 SOBOL_BITS = 30
-"""Bits of Sobol points, the default of SciPy: 2³⁰ points of each sequence."""
+"""Bits of Sobol points, the default of SciPy: 2³⁰ points for each sequence."""
 SMALLEST_POINT = 2.0**-54
 """Smallest coordinate: a normal variable would be infinite at 0."""
 
@@ -53,22 +57,24 @@ class Sampling:
     kind: str
     seed: int
     size: int
-    """Samples of a chunk."""
+    """Number of samples of a chunk."""
     dimension: int
     """Number of varying parameters."""
 
     @property
     def replicates(self) -> int:
-        """Independent parts whose differences estimate errors; 1 for independent samples."""
+        """Number of independent parts whose differences estimate errors; 1 for independent
+        samples.
+        """
         return 1 if self.kind == "random" else REPLICATES
 
     @cached_property
     def sequences(self) -> dict[int, Any]:
-        """Sobol sequences at their present positions: continuing is faster than skipping."""
+        """Sobol sequences at their current positions: continuing is faster than skipping."""
         return {}
 
     def sequence(self, replicate: int) -> Any:
-        """The Sobol sequence of a replicate, at its beginning."""
+        """The Sobol sequence of a replicate, at its first point."""
         from scipy.stats.qmc import Sobol
 
         return Sobol(self.dimension, bits=SOBOL_BITS, seed=stream(self.seed, replicate))
@@ -79,11 +85,11 @@ class Sampling:
 
 
 def chunk_size(kind: str, samples: int, columns: int, *, target: bool = False) -> int:
-    """Default samples of a chunk, for so many columns (times × objectives).
+    """Default number of samples of a chunk, for a number of columns (times × objectives).
 
-    All replicates and cores get a share, and memory suffices. A power of two, as Sobol sequences
-    need; for Latin hypercubes such that few samples are left over, because a part of a hypercube is
-    not even.
+    The size gives all replicates and cores a share and limits memory. It is a power of two, as
+    Sobol sequences need; for Latin hypercubes it leaves few samples over, because a part of a
+    hypercube is not evenly distributed.
     """
     many = min(
         EARLY if target else LARGEST, max(USUAL, samples // CHUNKS), max(LEAST, VALUES // columns)
@@ -96,7 +102,7 @@ def chunk_size(kind: str, samples: int, columns: int, *, target: bool = False) -
 
 
 def stream(seed: int, number: int) -> np.random.Generator:
-    """The random numbers of a chunk, or of a replicate."""
+    """Random number generator of a chunk or a replicate."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(number,))))
 
 
@@ -117,7 +123,7 @@ def _sobol(s: Sampling, chunk: int) -> np.ndarray:
         sequence = s.sequences[replicate] = s.sequence(replicate)
         if turn:
             sequence.fast_forward(turn * s.size)
-    # the middle of the interval that these bits represent
+    # shift to the middle of the interval that these bits represent
     return np.asarray(sequence.random(s.size)) + 2.0 ** -(SOBOL_BITS + 1)
 
 

@@ -1,14 +1,14 @@
-"""Counts of values by their distance from a centre, in bins as fine as the distance is small;
-merged exactly, in any order.
+"""Counts of values by their distance from a centre, in bins that are finer the smaller the distance
+is; merged exactly, in any order.
 
 The key of a distance  d = x − c  is |d| as a floating-point number, truncated to the first r bits
-of its fraction: 2ʳ equal bins in each octave. Keys of the nearest and the farthest distance so far
-decide r, the largest (up to 6) by which these lie within a given number of bins; keys of a smaller
-r are those of a larger one, halved. So the bins depend only on the values themselves, and
-a merged sketch is that of all values, in any order. A bin is no wider than 2⁻ʳ
-of its distance from the centre, whatever the distribution: 1.6 % up to 16 octaves, 3.1 % up to 32,
-6.3 % up to 64. C. Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys: I.
-Epicoco et al., UDDSketch, IEEE Access 8 (2020).
+of its fraction: 2ʳ equal bins in each octave. The keys of the nearest and the farthest distance so
+far determine r, the largest (up to 6) for which both lie within a given number of bins; the keys of
+a smaller r are those of a larger one, halved. So the bins depend only on the values themselves, and
+a merged sketch is that of all values, in any order. A bin is no wider than 2⁻ʳ of its distance from
+the centre, whatever the distribution: 1.6 % up to 16 octaves, 3.1 % up to 32, 6.3 % up to 64. C.
+Masson, J. E. Rim and H. K. Lee, DDSketch, Proc. VLDB 12 (2019); halved keys: I. Epicoco et al.,
+UDDSketch, IEEE Access 8 (2020).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..core.array_modules import module_of, on_host
 from .histogram import coarser
 
 SIDE = 1024
-"""Bins on either side of the centre; a round value."""
+"""Number of bins on either side of the centre; a round value."""
 FINEST = 6
 """Largest r: 1.6 % resolution, finer than sampling errors."""
 DROPPED = 52 - FINEST
-"""Bits of a number that its finest key omits."""
+"""Bits of a floating-point number that its finest key omits."""
 NEITHER = 1 << 62
-"""Key of the smallest distance if there is none."""
+"""Key of the smallest distance if there is no distance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +36,15 @@ class Sketch:
     """Counts of values by distance from a centre, one sketch for each column."""
 
     centre: np.ndarray
-    """c of each column; merged sketches have the same centre."""
+    """Centre c of each column; merged sketches have the same centre."""
     near: np.ndarray
-    """Finest key of the smallest distance in each column, except for values at the centre."""
+    """Finest key of the smallest distance in each column, values at the centre excluded."""
     far: np.ndarray
-    """Finest key of the largest distance."""
+    """Finest key of the largest distance in each column."""
     same: np.ndarray
     """Number of values at the centre."""
     counts: np.ndarray
-    """(column, side, bin): side 0 is below the centre, 1 above; bins from the nearest one on."""
+    """(column, side, bin): side 0 is below the centre, 1 above; bins start at the nearest one."""
 
     @classmethod
     def of(cls, values: Any, centre: np.ndarray) -> Sketch:
@@ -75,7 +75,7 @@ class Sketch:
         )
 
     def merged(self, other: Sketch) -> Sketch:
-        """Sketch of the values of both."""
+        """Sketch of the values of both sketches."""
         near, far = np.minimum(self.near, other.near), np.maximum(self.far, other.far)
         # no count can be larger than all of them together
         kind = np.min_scalar_type(
@@ -102,7 +102,7 @@ class Sketch:
         return self.centre + lower, self.centre + upper
 
     def _on(self, near: np.ndarray, far: np.ndarray, kind: np.dtype) -> np.ndarray:
-        """The counts in equal or coarser bins between these keys."""
+        """Counts in equal or coarser bins between these keys."""
         counts = self.counts.astype(kind)
         mine, shift = _shift(self.near, self.far), _shift(near, far)
         first, begin = self.near >> mine, near >> shift
@@ -121,8 +121,8 @@ class Sketch:
 
 
 def _shift(near: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Number of bits by which keys are shortened so that those of each column fit into the bins of
-    a side.
+    """Number of bits by which keys are shortened so that the keys of each column fit into the bins
+    of a side.
     """
     shift = np.zeros(near.shape, np.int64)
     while (wide := (near <= far) & ((far >> shift) - (near >> shift) >= SIDE)).any():

@@ -1,12 +1,11 @@
-"""Sobol indices: what part of the variance of an objective is due to each parameter, alone and
-together with others.
+"""Sobol indices: the fraction of the variance of an objective that is due to each parameter, alone
+and together with others.
 
     first   S_i  = Var[E(ψ|x_i)] / Var ψ                  alone
-    second  S_ij = Var[E(ψ|x_i, x_j)] / Var ψ − S_i − S_j   what both add only together
-    total   T_i  = 1 − Var[E(ψ|x_j, j ≠ i)] / Var ψ       with everything x_i takes part in
+    second  S_ij = Var[E(ψ|x_i, x_j)] / Var ψ − S_i − S_j   interaction of both
+    total   T_i  = 1 − Var[E(ψ|x_j, j ≠ i)] / Var ψ       with all interactions of x_i
 
-They are parts of 1 where parameters are independent, and mean nothing of the kind where they are
-not.
+They are fractions of 1 if parameters are independent, and have no such meaning otherwise.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ ESTIMATORS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SobolIndices(Result):
-    """Indices by objective and parameter, as `dataset`, or one kind at a time."""
+    """Indices by objective and parameter, as `dataset` or by kind."""
 
     label: str
     source: str
-    """Where they come from, in words."""
+    """Origin of the indices, as text."""
     indices: xr.Dataset
 
     first = Variable("Share of the variance that is due to each parameter alone.")
@@ -60,8 +59,8 @@ class SobolIndices(Result):
     @property
     def dataset(self) -> xr.Dataset:
         """`first`, `total` (objective, parameter), `second` (objective, parameter, parameter2,
-        symmetric, its diagonal not a number); where they are sampled also `first_lower`,
-        `first_upper`, `total_lower`, `total_upper`.
+        symmetric, with NaN on its diagonal); for sampled indices also `first_lower`, `first_upper`,
+        `total_lower`, `total_upper`.
         """
         return self.indices
 
@@ -76,7 +75,7 @@ class SobolIndices(Result):
             The same indices.
 
         Raises:
-            ModelError: if the file is missing, was damaged or changed, or has another result.
+            ModelError: if the file is missing, was damaged or changed, or contains another result.
         """
         dataset, info = cls._read(Path(path))
         return cls(info["mechanism"], info["source"], dataset)
@@ -85,7 +84,7 @@ class SobolIndices(Result):
         """Indices of each objective and parameter.
 
         Returns:
-            A row for each, the largest total index first.
+            A row for each objective and parameter, the largest total index first.
         """
         frame = self.to_dataframe().reset_index()
         order = {name: k for k, name in enumerate(self.dataset["objective"].values)}
@@ -122,7 +121,7 @@ class SobolIndices(Result):
 
 
 def check_independent(study: GlobalStudy) -> None:
-    """Indices of correlated parameters would be no parts of the variance."""
+    """Refuse correlated parameters, whose indices would not be fractions of the variance."""
     s = study.distributions
     for i, j in combinations(range(len(s.names)), 2):
         if s.correlation[i, j]:
@@ -135,7 +134,7 @@ def check_independent(study: GlobalStudy) -> None:
 
 
 def indices_dataset(study: GlobalStudy, **arrays: np.ndarray) -> xr.Dataset:
-    """Arrays by objective, parameter and once more parameter, with their names."""
+    """Dataset of arrays by objective, parameter and second parameter, with their names."""
     import xarray as xr
 
     dims = ("objective", "parameter", "parameter2")
@@ -148,7 +147,7 @@ def indices_dataset(study: GlobalStudy, **arrays: np.ndarray) -> xr.Dataset:
 def sampled_sobol(
     study: GlobalStudy, samples: int, estimator: str, level: float, seed: int
 ) -> SobolIndices:
-    """Indices by an estimator of OpenTURNS."""
+    """Estimate the indices by an estimator of OpenTURNS."""
     if estimator not in ESTIMATORS:
         raise unknown_name("estimator of Sobol indices", estimator, ESTIMATORS)
     check_independent(study)

@@ -6,8 +6,8 @@ For parts a and b with n = n_a + n_b values and δ = x̄_b − x̄_a,
 
 and likewise M₃ and M₄, sums of powers of x − x̄. P. Pébay, Formulas for robust, one-pass parallel
 computation of covariances and arbitrary-order statistical moments, Sandia report SAND2008-6212
-(2008). Within a part everything is measured from its first value, so columns that do not vary have
-no variance at all.
+(2008). Within a part all values are taken relative to the first one, so the variance of a constant
+column is exactly zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .histogram import BINS, Histogram
 from .sketch import Sketch
 
 BLOCK = 1 << 16
-"""Values processed at a time, so that they stay in the processor's cache."""
+"""Number of values processed at a time, so that they stay in the cache of the CPU."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Summary:
 
     @property
     def count(self) -> int:
-        """Values in each column."""
+        """Number of values in each column."""
         return self.histogram.count
 
     @property
@@ -72,7 +72,7 @@ class Summary:
         return self.m2 / (self.count - 1) if self.count > 1 else np.full_like(self.m2, np.nan)
 
     def merged(self, other: Summary) -> Summary:
-        """Summary of the values of both."""
+        """Summary of the values of both summaries."""
         a, b, n = self.count, other.count, self.count + other.count
         δ = other.mean - self.mean
         u = δ / n
@@ -122,7 +122,7 @@ class CoMoments:
 
     @classmethod
     def without_control(cls, summary: Summary) -> CoMoments:
-        """Co-moments of values that have been summarised."""
+        """Co-moments of values that have a summary."""
         none = np.zeros_like(summary.mean)
         return cls(summary.count, summary.mean, none, summary.m2, none, none)
 
@@ -136,7 +136,9 @@ class CoMoments:
 
     @classmethod
     def of_parts(cls, values: Any, control: Any | None, sizes: Sequence[int]) -> list[CoMoments]:
-        """Co-moments of parts of values, so many rows each, all at once where they are equal."""
+        """Co-moments of parts of the values with `sizes` rows each, computed at once if the sizes
+        are equal.
+        """
         control = module_of(values).zeros_like(values) if control is None else control
         equal = len(set(sizes)) == 1
         if not equal:
@@ -163,7 +165,7 @@ class CoMoments:
         )
 
     def columns(self, selected: slice) -> CoMoments:
-        """A range of the columns."""
+        """Co-moments of a range of the columns."""
         return CoMoments(
             self.count,
             *[getattr(self, name)[selected] for name in ("mean", "control", "yy", "xy", "xx")],

@@ -1,5 +1,5 @@
-"""The outcome of a Monte Carlo study: means, variances, quantiles and histograms over time, and how
-well they are known.
+"""Results of a Monte Carlo study: means, variances, quantiles and histograms over time, with their
+confidence intervals.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Result):
-    """What samples of the parameters make of objectives at every stored time, as if the run ended
-    there; arrays are (time, objective).
+    """Statistics of objectives over samples of the parameters, at every stored time as if the run
+    ended there; arrays are (time, objective).
     """
 
     label: str
@@ -45,23 +45,25 @@ class Study(Result):
     time: np.ndarray
     sampling: Sampling
     controlled: bool
-    """Whether means are to be corrected by the first-order model."""
+    """Whether means are corrected by the first-order model, on request."""
     accumulator: Accumulator = field(repr=False)
     kept: Checkpoint | list[tuple[np.ndarray, np.ndarray]] | None = field(repr=False)
-    """Where samples are kept: parameters (sample, parameter) and values (sample, time × objective),
-    chunk by chunk.
+    """Storage of samples that are kept: parameters (sample, parameter) and values (sample, time ×
+    objective), chunk by chunk.
     """
     build: float
-    """Seconds spent on deriving and compiling."""
+    """Time for derivation and compilation (s)."""
     at_means: Callable[[], Run] | None = field(repr=False)
-    """Runs the mechanism at the means of the parameters; a study that was pickled has lost it."""
+    """Function that runs the mechanism at the means of the parameters; None in an unpickled
+    study.
+    """
     stopped: int | None = None
     """Number of requested samples if Ctrl-C ended the study early."""
 
     @cached_property
     def run(self) -> Run:
-        """The motion at the means of the parameters, simulated when first requested; motions of
-        samples are not stored.
+        """The motion at the means of the parameters, simulated on first request; motions of samples
+        are not stored.
         """
         if self.at_means is None:
             problem = "the study was pickled without its mechanism; repeat it for its run"
@@ -69,17 +71,17 @@ class Study(Result):
         return self.at_means()
 
     def __getstate__(self) -> dict[str, object]:
-        """All but the mechanism."""
+        """State for pickling, without the mechanism."""
         return {**{k: v for k, v in self.__dict__.items() if k != "run"}, "at_means": None}
 
     @property
     def count(self) -> int:
-        """Samples that went well."""
+        """Number of completed samples."""
         return self.accumulator.count
 
     @property
     def failed(self) -> int:
-        """Samples that failed."""
+        """Number of failed samples."""
         return self.accumulator.failed
 
     @property
@@ -91,26 +93,26 @@ class Study(Result):
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Time spent on deriving and compiling this time, and on all samples, those before a break
-        among them.
+        """Time of derivation and compilation in this session, and of all samples, including those
+        before an interruption.
         """
         return {"build": self.build, "run": self.accumulator.seconds}
 
     @property
     def failures(self) -> list[Failure]:
-        """The first hundred of them, each with its parameters and its error."""
+        """The first hundred failures, each with its parameters and its error."""
         return self.accumulator.failures
 
     @property
     def corrected(self) -> bool:
         """Whether means are corrected by the first-order model. Its mean is known over all samples,
-        not over those that went well only.
+        not over completed samples only, so that failures prevent the correction.
         """
         return self.controlled and not self.failed
 
     @property
     def mean(self) -> xr.DataArray:
-        """The mean; with a control, corrected by it unless samples failed."""
+        """The mean; corrected by the control variate, if there is one, unless samples failed."""
         return self._labelled(self._mean().value, "mean")
 
     @property
@@ -162,11 +164,11 @@ class Study(Result):
 
     @property
     def reduction(self) -> xr.DataArray:
-        """By what factor the control makes the variance of the mean smaller: as many times more
-        samples would do so without it.
+        """Factor by which the control variate reduces the variance of the mean: without it, as many
+        times more samples would be needed.
         """
         plain, used = (
-            mean_of(self._known(), controlled=c).error ** 2 for c in (False, self.corrected)
+            mean_of(self._comoments(), controlled=c).error ** 2 for c in (False, self.corrected)
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._labelled(np.where(plain > 0, plain / used, 1.0), "reduction", "1")
@@ -186,8 +188,7 @@ class Study(Result):
         """Largest errors of `quantile`: widths of the bins in which the quantiles lie.
 
         A bin is no wider than 1/512 of the range of the samples, nor than some per cent of the
-        distance
-        from the objective at the means of the parameters.
+        distance from the objective at the means of the parameters.
 
         Args:
             probability: one or more.
@@ -262,7 +263,7 @@ class Study(Result):
 
     @property
     def dataset(self) -> xr.Dataset:
-        """All of it but the histograms: save it with `.to_netcdf(…)`, look at one time with
+        """All results except the histograms: save them with `.to_netcdf(…)`, select one time with
         `.sel(time=…, method="nearest")`.
         """
         import xarray as xr
@@ -282,7 +283,7 @@ class Study(Result):
         return xr.Dataset(arrays, attrs={k: v for k, v in self.info.items() if k != "seconds"})
 
     def _bounds_of_quantiles(self, side: str) -> xr.DataArray:
-        """Of their 95 % intervals."""
+        """Bounds of the 95 % intervals of the quantiles."""
         import xarray as xr
 
         bounds = [self.interval(of=p)[side] for p in QUANTILES]
@@ -295,7 +296,7 @@ class Study(Result):
     @property
     def samples(self) -> xr.Dataset:
         """Samples that were kept: `parameters` (sample, parameter) and `values` (sample, time,
-        objective), NaN where they failed.
+        objective), NaN for failed samples.
         """
         import xarray as xr
 
@@ -327,7 +328,7 @@ class Study(Result):
         """Keep the samples of a chunk.
 
         Args:
-            first: number of its first sample.
+            first: index of its first sample.
             parameters: (sample, parameter).
             values: (sample, time × objective).
         """
@@ -381,17 +382,17 @@ class Study(Result):
             The estimate, by objective.
         """
         last = slice(-len(self.objective_names), None)
-        return mean_of([g.columns(last) for g in self._known()], controlled=self.corrected)
+        return mean_of([g.columns(last) for g in self._comoments()], controlled=self.corrected)
 
-    def _known(self) -> list[Any]:
+    def _comoments(self) -> list[Any]:
         self._summary()
-        return self.accumulator.known
+        return self.accumulator.nonempty
 
     def _mean(self) -> Estimate:
-        return mean_of(self._known(), controlled=self.corrected)
+        return mean_of(self._comoments(), controlled=self.corrected)
 
     def _variance(self) -> Estimate:
-        return variance_of(self._summary(), self._known())
+        return variance_of(self._summary(), self._comoments())
 
     def _summary(self) -> Any:
         if self.accumulator.summary is None:

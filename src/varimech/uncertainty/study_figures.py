@@ -1,4 +1,6 @@
-"""Figures of moments and studies: means and bands over time, horizons, and shares of variances."""
+"""Figures of moments and studies: means and bands over time, horizons, and contributions to
+variances.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,19 @@ if TYPE_CHECKING:
 
 MEAN, FIRST, BEYOND = COLOURS[0], "#777777", "#eeeeee"
 MOST_PARTS = 6
-"""Most parameters that are drawn individually; the number that stays legible."""
+"""Maximum number of parameters that are drawn individually, so that the figure stays legible."""
 
 
 def draw_moments(moments: Moments, sigmas: float) -> Figure:
-    """One row for each objective: left its mean with a band, right its standard deviation with the
-    contributions of the parameters.
+    """Draw one row for each objective: its mean with a band on the left, its standard deviation
+    with the contributions of the parameters on the right.
     """
     bands, count = moments.bands(sigmas), len(moments.objective_names)
     figure = new_figure(11.0, 1.2 + 2.4 * count)
     axes = figure.subplots(count, 2, sharex=True, squeeze=False)
     for k, (left, right) in enumerate(axes):
         t, mean = moments.time, moments.mean.isel(objective=k).to_numpy()
-        known = k in moments.known_over_time  # or at the end only
+        known = k in moments.known_over_time  # otherwise at the end only
         lower, upper = (bands[side].isel(objective=k).to_numpy() for side in ("lower", "upper"))
         left.fill_between(
             t,
@@ -82,8 +84,8 @@ def draw_moments(moments: Moments, sigmas: float) -> Figure:
 
 
 def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
-    """The standard deviation, filled with the parts of the variance; the smallest are combined.
-    Parts that correlations make negative are drawn as lines instead.
+    """Draw the standard deviation, filled with the contributions to the variance; the smallest ones
+    are combined. Contributions that correlations make negative are drawn as lines instead.
     """
     t, std = moments.time, moments.std.isel(objective=k).to_numpy()
     parts = moments.contributions.isel(objective=k).to_numpy() * std[:, None]
@@ -108,7 +110,7 @@ def _draw_parts(ax: Axes, moments: Moments, k: int) -> None:
 
 
 def _mark_horizon(ax: Axes, horizon: float, end: float, *, named: bool) -> None:
-    """Mark the horizon of the expansion by a line, if `named` with a label for the legend, and the
+    """Mark the horizon of the expansion by a line, with a label for the legend if `named`, and the
     time after it in grey.
     """
     if horizon < end:
@@ -118,7 +120,7 @@ def _mark_horizon(ax: Axes, horizon: float, end: float, *, named: bool) -> None:
 
 
 def draw_study(study: Study, sigmas: float | None) -> Figure:
-    """One panel for each objective."""
+    """Draw one panel for each objective."""
     count = len(study.objective_names)
     figure = new_figure(8.0, 1.0 + 2.4 * count)
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
@@ -152,7 +154,7 @@ def draw_study(study: Study, sigmas: float | None) -> Figure:
 
 
 def draw_sobol(indices: SobolIndices) -> Figure:
-    """One panel for each objective, with intervals if available."""
+    """Draw one panel for each objective, with intervals if available."""
     objectives, names = indices.dataset["objective"].values, indices.dataset["parameter"].values
     figure = new_figure(1.6 + max(2.4, 0.9 * len(names)), 1.0 + 2.4 * len(objectives))
     axes = figure.subplots(len(objectives), 1, sharex=True, squeeze=False)[:, 0]
@@ -164,7 +166,7 @@ def draw_sobol(indices: SobolIndices) -> Figure:
 
 
 def _sobol_bars(ax: Axes, indices: SobolIndices, objective: str) -> None:
-    """First-order and total indices side by side."""
+    """Draw first-order and total indices side by side."""
     at = indices.dataset.sel(objective=objective)
     places = np.arange(at.sizes["parameter"])
     for kind, shift, colour, label in (

@@ -26,9 +26,13 @@ from .study import Study
 from .study_text import so_far
 
 JUDGED = 50
-"""Samples after which the share of failures is checked; it is always checked at the end."""
+"""Number of samples after which the fraction of failures is checked; it is always checked at the
+end.
+"""
 CERTAIN = 3.0
-"""Standard deviations of the share of failures beyond which it is significant."""
+"""Number of standard deviations by which the fraction of failures has to exceed the allowed one to
+be significant.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +43,11 @@ class Limits:
     targets: np.ndarray | None
     """Sufficient half-widths of the means at the end of the run, by objective."""
     allowed_failures: float
-    """Allowed share of failed samples."""
+    """Allowed fraction of failed samples."""
 
 
 class StudyRunner:
-    """Continues a study from its present state."""
+    """Continues a study from its current state."""
 
     def __init__(
         self,
@@ -58,7 +62,7 @@ class StudyRunner:
         self.folder, self.progress = folder, progress
 
     def execute(self, where: Executor, work: Work, rerun_individually: RerunIndividually) -> None:
-        """Run until the number of samples is reached, or the targets are met.
+        """Run until the number of samples is reached or the targets are met.
 
         Raises:
             StudyError: if too many samples fail, or the cluster is lost.
@@ -88,12 +92,12 @@ class StudyRunner:
             ) as report,
             closing(where.run(work, rerun_individually, chunks())) as outcomes,
         ):
-            # also checked before the first run: a resumed study that failed before fails again
+            # check before the first run too: a resumed study that failed before fails again
             while not self._judged(
                 ended=accumulator.taken >= self.limits.samples or self._suffices()
             ):
                 together = next(outcomes)
-                with deferred_interrupts():  # chunks are added completely
+                with deferred_interrupts():  # chunks are added completely or not at all
                     accumulator.seconds = time.perf_counter() - began
                     for outcome in together:
                         self._add(drawn.popleft(), outcome)
@@ -102,7 +106,7 @@ class StudyRunner:
                 report(accumulator.taken, lambda: so_far(study))
 
     def _draw(self, taken: int) -> Iterator[Drawn]:
-        """Chunks from a sample on."""
+        """Yield chunks, starting at a sample."""
         size = self.study.sampling.size
         while taken < self.limits.samples:
             number, begin = divmod(taken, size)
@@ -113,8 +117,8 @@ class StudyRunner:
             taken += len(each)
 
     def _add(self, each: Drawn, outcome: Outcome) -> None:
-        """Add the outcome of a chunk; what is kept of it is saved before the state that refers to
-        it.
+        """Add the outcome of a chunk; kept samples are saved before the state that refers to
+        them.
         """
         study, names, indices = (
             self.study,
@@ -163,7 +167,7 @@ class StudyRunner:
         )
 
     def _suffices(self) -> bool:
-        """Whether the targets are met, checked after whole rounds of replicates only."""
+        """Whether the targets are met; checked after whole rounds of replicates only."""
         accumulator, targets, sampling = (
             self.study.accumulator,
             self.limits.targets,

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from .study import Study
 
 QUANTILES = (0.05, 0.5, 0.95)
-"""Quantiles that are printed and stored."""
+"""Probabilities of the quantiles that are printed and stored."""
 FAILURES_SHOWN = 3
-"""Failures that are shown when a study is printed."""
+"""Number of failures that are shown when a study is printed."""
 
 
 def described(study: Study) -> Description:
-    """The printed text of a study."""
+    """Printed text of a study."""
     failed = f", {study.failed} failed" if study.failed else ""
     stopped = f" of {study.stopped:,}" if study.stopped is not None else ""
     kind = f"{study.sampling.kind}, seed {study.sampling.seed}"
@@ -77,7 +77,9 @@ def known_table(study: Study) -> tuple[list[str], list[list[str]]]:
 
 
 def known(value: float, half: float, digits: int = 1) -> str:
-    """A number without digits beyond the first ones of its error; "–" if it is unknown."""
+    """Format a number without digits beyond the leading ones of its error; "–" if the error is
+    unknown.
+    """
     if not math.isfinite(value) or not math.isfinite(half):
         return "–"
     if half == 0:
@@ -90,7 +92,9 @@ def known(value: float, half: float, digits: int = 1) -> str:
 
 
 def so_far(study: Study) -> str:
-    """The first objective at the end, with its error, in a few words."""
+    """Short text for the progress bar: the first objective at the end of the run, with its
+    error.
+    """
     if not study.count:
         return ""
     mean, unit = study.last_mean(), study.units[0]

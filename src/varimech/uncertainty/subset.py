@@ -2,19 +2,20 @@
 
     P = P(F₁) Π P(F_k | F_{k−1}),      F₁ ⊃ F₂ ⊃ … ⊃ F,
 
-of limits that come nearer; samples of each level grow from those of the one before by Markov
-chains. No derivatives and no design point are needed, and the limit may have any shape. (S. K. Au
-and J. L. Beck, Prob. Eng. Mech. 16 (2001) 263–277; through `openturns.SubsetSampling`.)
+with limits that come nearer and nearer; samples of each level are generated from those of the
+previous one by Markov chains. No derivatives and no design point are needed, and the limit may have
+any shape. (S. K. Au and J. L. Beck, Prob. Eng. Mech. 16 (2001) 263–277; through
+`openturns.SubsetSampling`.)
 
-The estimate is about log-normal, and so is the interval:
+The estimate is approximately log-normal, which yields the interval:
 
     P exp(± z δ'),      δ' = √ln(1 + δ²),      δ = Σ δ_k,      δ₁ = √((1 − p₁)/(n p₁)),
 
-with δ_k the coefficient of variation of each level, in which the correlation of samples of a chain
-counts. That of the first level, of n plain samples, is computed here: OpenTURNS leaves it out, or
-returns its square where there is no other level. The levels are taken as fully correlated, the upper
-bound of Au and Beck: of 200 simulations each of linear limits at β = 1 to 4, 92 to 100 % of the 95 %
-intervals contained the true value; with levels as independent 80 to 90 % did.
+with δ_k the coefficient of variation of each level, which includes the correlation of samples of a
+chain. That of the first level, of n plain samples, is computed here: OpenTURNS omits it, or returns
+its square if there is no other level. The levels are assumed to be fully correlated, the upper
+bound of Au and Beck: in 200 simulations each of linear limits at β = 1 to 4, 92 to 100 % of the 95
+% intervals contained the true value; with independent levels 80 to 90 % did.
 """
 
 from __future__ import annotations
@@ -33,19 +34,21 @@ if TYPE_CHECKING:
     from .limits import System
 
 BLOCK = 100
-"""Samples that run together; a divisor of the samples of a level, which are multiples of it."""
+"""Number of samples that run together; the number of samples of a level is a multiple of it."""
 LEAST = 1e-12
-"""Smallest probability that is resolved; one that matters is not below."""
+"""Smallest probability that is resolved; smaller ones are irrelevant in practice."""
 OUTSIDE = -1e6
-"""Function of the event where a run failed, far outside; limits are of the order of 1."""
+"""Value of the event function where a run failed, far outside the event; limits are of the order of
+1.
+"""
 
 
 def subset_simulation(system: System, samples: int, level: float) -> Sampled:
     """Probability of an event that does not occur at the medians.
 
     Args:
-        system: the limits.
-        samples: of each level; rounded up to a multiple of `BLOCK`.
+        system: limits of the event.
+        samples: number of samples of each level; rounded up to a multiple of `BLOCK`.
         level: probability with which the interval contains the true value.
 
     Raises:
@@ -63,7 +66,7 @@ def subset_simulation(system: System, samples: int, level: float) -> Sampled:
     algorithm.setMinimumProbability(LEAST)
     try:
         algorithm.run()
-    except (RuntimeError, TypeError) as error:  # OpenTURNS: a level without spread among chains
+    except (RuntimeError, TypeError) as error:  # OpenTURNS: no variance among the chains of a level
         if system.study.runs.error is None and "variance estimate must be" in str(error):
             raise VarimechError(
                 f"probability of {system.name}: subset simulation could not estimate its error",
@@ -78,7 +81,9 @@ def subset_simulation(system: System, samples: int, level: float) -> Sampled:
         ) from None
     result = algorithm.getResult()
     p = float(result.getProbabilityEstimate())
-    squares = np.array(algorithm.getCoefficientOfVariationPerStep()) ** 2  # summed up to each level
+    squares = (
+        np.array(algorithm.getCoefficientOfVariationPerStep()) ** 2
+    )  # cumulative over the levels
     first, count = (
         float(algorithm.getProbabilityEstimatePerStep()[0]),
         BLOCK * (-(-samples // BLOCK)),
@@ -90,14 +95,14 @@ def subset_simulation(system: System, samples: int, level: float) -> Sampled:
 
 
 class _Runs:
-    """The event as a function of points in the standard space, positive where it occurs; counts
-    what it computes.
+    """The event as a function of points in the standard space, positive where it occurs; counts its
+    evaluations.
     """
 
     def __init__(self, system: System):
         self._system = system
         origin = np.abs(system.beyond(np.zeros((1, len(system.study.names))))[0])
-        # levels need a scale on which several limits compare: the distance at the medians
+        # levels need a common scale of several limits: their distance at the medians
         self._scales = np.where(np.isfinite(origin) & (origin > 0), origin, 1.0)
         self.count = self.failed = self.hits = 0
 
@@ -107,6 +112,6 @@ class _Runs:
         self.count += len(beyond)
         self.failed += int(np.isnan(beyond).any(axis=1).sum())
         self.hits += int((occurs == 1).sum())
-        known = np.where(np.isnan(beyond), OUTSIDE, beyond)
-        combined = known.max(axis=1) if self._system.series else known.min(axis=1)
+        distance = np.where(np.isnan(beyond), OUTSIDE, beyond)
+        combined = distance.max(axis=1) if self._system.series else distance.min(axis=1)
         return np.asarray(combined[:, None])

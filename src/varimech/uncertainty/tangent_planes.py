@@ -1,13 +1,13 @@
-"""Tangent planes of limits at a design point, and how they move with the means and standard
+"""Tangent planes of limits at a design point, and their change with the means and standard
 deviations of the parameters.
 
-With x = μ + σ ξ, where ξ of each parameter has a distribution that stays as it is, the values of
-the parameters at a point u follow their means and standard deviations:
+With x = μ + σ ξ, where the distribution of ξ of each parameter is fixed, the values of the
+parameters at a point u depend on their means and standard deviations:
 
     ∂x_j/∂μ_j = 1,      ∂x_j/∂σ_j = ξ_j,      J = ∂x/∂u,      ∂J_j/∂σ_j = J_j / σ_j.
 
 A limit g is replaced by  g* + c'(x − x*)  with the gradient c at the point. Its plane in the
-standard space and the distance of that from the origin are
+standard space and the distance of this plane from the origin are
 
     a = J'c,      β = (a'u* − g*) / |a|,
 
@@ -30,7 +30,9 @@ from .parameter_distributions import ParameterDistributions
 
 @dataclass(frozen=True, eq=False)
 class TangentPlanes:
-    """Tangent planes of one or more limits at a point; being beyond all of them is the event."""
+    """Tangent planes of one or more limits at a point; the event is the region beyond all of
+    them.
+    """
 
     point: np.ndarray
     """u*, (d,)."""
@@ -53,7 +55,9 @@ class TangentPlanes:
         gradients: np.ndarray,
         beyond: np.ndarray,
     ) -> TangentPlanes:
-        """Planes at a point of the standard space; of limits that do not change there, none."""
+        """Planes at a point of the standard space; limits that do not change there have no
+        plane.
+        """
         J = distributions.jacobian(u)
         ξ = (distributions.from_normal(u[None])[0] - distributions.mean) / distributions.sigma
         kept = (gradients @ J).any(axis=1)
@@ -75,7 +79,7 @@ class TangentPlanes:
         return (self.normals @ self.point - self.beyond) / np.linalg.norm(self.normals, axis=1)
 
     def moved(self, δμ: np.ndarray, δσ: np.ndarray) -> TangentPlanes:
-        """The planes for other means and standard deviations of the parameters."""
+        """Planes for other means and standard deviations of the parameters."""
         stretched = (1 + δσ / self.sigma)[:, None] * self.jacobian
         δx = δμ + self.standardised * δσ
         return replace(
