@@ -254,4 +254,5 @@ class LinearModel(Result):
         rows = [[name, *row] for name, row in zip(names, self.matrix.tolist(), strict=True)]
         counts = f"{n} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         title = f"Linear equations of {self.mechanism!r}, {self.at}, t = {self.time:g} s: {counts}"
-        return Description(title, tables=[(head, rows)])
+        changing = "the linear equations change along the motion: these hold at one instant only"
+        return Description(title, tables=[(head, rows)], notes=[] if self.steady else [changing])
