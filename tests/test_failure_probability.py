@@ -359,6 +359,18 @@ def test_what_cannot_be_reached_is_refused(study: vm.GlobalStudy) -> None:
     assert "no sample belongs to the event" in repr(none)
 
 
+@pytest.mark.parametrize("samples", [0, 200])
+def test_limits_whose_probability_is_no_number(study: vm.GlobalStudy, samples: int) -> None:
+    """As of a limit in millimetres that was meant in metres."""
+    gradient = ROWS[0] * SIGMAS
+    β = (2900 - ROWS[0] @ MEANS) / np.linalg.norm(gradient)
+    for event, exact_probability, index in ((first >= 2900, 0.0, β), (first <= 2900, 1.0, -β)):
+        estimate = study.probability(event, samples=samples or None)
+        assert estimate.form == exact_probability
+        assert estimate.beta == pytest.approx(index, rel=1e-6)
+        assert f"the limit is out of reach, {β:.3g} standard deviations away" in repr(estimate)
+
+
 def test_a_kink_is_reported() -> None:
     """The smaller of two linear functions: the limit is nearest where they meet."""
     lower = vm.final(
