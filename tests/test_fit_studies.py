@@ -88,7 +88,9 @@ def test_a_fit_ends_with_its_data(file: Path) -> None:
     assert isinstance(fit, vm.Fit) and fit.run.time[-1] == 2.0
     assert fit.parameters == with_one.parameters
     file.write_text(PENDULUM.replace("duration: 2", "duration: 1"), encoding="utf-8")
-    with pytest.raises(vm.ModelError, match=r"ends before the last sample, at 2 s; simulate longer"):
+    with pytest.raises(
+        vm.ModelError, match=r"ends before the last sample, at 2 s; simulate longer"
+    ):
         vm.Mechanism.from_file(file).study("fit")
 
 
