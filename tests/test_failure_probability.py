@@ -454,7 +454,7 @@ studies:
     β = moments_of_limits()[0]
     alone = vm.Mechanism.from_file(path).study("reliability")
     assert alone.event == "first ≥ 2.9 m" and alone.beta == pytest.approx(β[0], rel=1e-5)
-    limits = ["--limit", "first>=2.9", "--limit", "third >= 2.8"]
+    limits = ["--limit", "first>=2.9", "--limit", "third >= 2800 mm"]
     out = CliRunner().invoke(app, ["reliability", str(path), *limits, "--json"])
     assert out.exit_code == 0, out.output
     data = json.loads(out.stdout)
@@ -462,5 +462,10 @@ studies:
     assert [each["alone"] for each in data["limits"].values()] == pytest.approx(
         stats.norm.sf(β[[0, 2]]), rel=1e-4
     )
-    wrong = CliRunner().invoke(app, ["reliability", str(path), "--limit", "first=2.9"])
-    assert wrong.exit_code != 0
+    for text, message in (
+        ("first=2.9", "must be an objective and a number"),
+        ("first>=a", "must be an objective and a number"),
+        ("first>=2.9 kg", "limit 'first': above = '2.9 kg' has the wrong dimension; expected m"),
+    ):
+        wrong = CliRunner().invoke(app, ["reliability", str(path), "--limit", text])
+        assert isinstance(wrong.exception, vm.ModelError) and message in str(wrong.exception)
