@@ -370,7 +370,7 @@ BAD: dict[str, tuple[str, Callable[[vm.GlobalStudy], Any]]] = {
     "no event": (r"3 is no event; compare an objective", lambda s: s.probability(3)),  # type: ignore[arg-type]
     "no limit": (
         "^probability: an objective without a limit is no event; compare an objective",
-        lambda s: s.probability(displaced),
+        lambda s: s.probability(displaced),  # type: ignore[arg-type]
     ),
     "small motions": (
         "one of small motions, which has no run; use moments",
