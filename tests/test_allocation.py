@@ -484,7 +484,7 @@ BAD: Mapping[str, tuple[Callable[[vm.Mechanism], object], dict[str, Any], str]] 
     "no target": (
         lambda m: None,
         {"constraints": LINEAR <= 1},
-        r"no constraint bounds a statistic",
+        r"^allocate: no constraint bounds a statistic",
     ),
     "bounds without over": (
         lambda m: None,

@@ -464,6 +464,87 @@ def loop(ω: complex, kp: complex = 40.0, kd: complex = 8.0, T: complex = 0.02) 
     return control / (2 * 0.36 / 3 * s**2 - 9.81 * 0.6 * math.sin(0.5))
 
 
+def test_margins_of_a_pole_on_a_free_cart() -> None:
+    """The controller holds the pole, and nothing holds the cart: zero eigenvalues, one of which
+    rounding makes positive, say nothing about the stability of the loop.
+    """
+    M, b, c, k = (
+        0.8,
+        0.25,
+        0.3,
+        0.4,
+    )  # masses of cart and pole, half the length, damping of the cart
+    kp, ki, kd = 60.0, 20.0, 8.0
+    m = vm.Mechanism("pole", gravity=(0, -9.81))
+    gain = m.parameter("kp", kp)
+    mass = m.parameter("b", b, unit="kg", tolerance=0.01)
+    m.ground_point("O", (0, 0))
+    m.body("cart", mass=M, inertia=1e-3, points={"A": (0, 0)})
+    m.bar("pole", "A", "B", length=2 * c, mass=mass)
+    m.prismatic("rail", "ground.O", "cart.A", axis=(1, 0))
+    m.revolute("A")
+    m.pid("control", "angle('pole') - pi/2", kp=gain, ki=ki, kd=kd)
+    m.force("motor", "cart.A", ["-signal('control')", 0])
+    m.force("drag", "cart.A", [f"-{k}*velocity('cart.A')[0]", 0])
+    m.start(displacement={"rail": 0.0}, angle={"pole": math.pi / 2})
+    given: Any = {"inputs": "motor", "outputs": {"u": "-signal('control')"}}
+    linear = m.linearize("start", wrt=["kp", "b"], **given)
+    margins = linear.open_loop("motor.x", "u").margins("motor.x", "u")
+
+    def by_hand(ω: float, b: float = b) -> complex:
+        s, J = 1j * ω, b * (2 * c) ** 2 / 3
+        equations = [
+            [(M + b) * s**2 + k * s, -b * c * s**2],
+            [-b * c * s**2, J * s**2 - 9.81 * b * c],
+        ]
+        return complex(np.linalg.solve(equations, [1, 0])[1] * (kp + ki / s + kd * s))
+
+    def phase(b: float) -> tuple[float, float]:
+        ω = brentq(lambda ω: abs(by_hand(ω, b)) - 1, 5, 200, xtol=1e-13)
+        return ω, float(np.angle(-by_hand(ω, b)))
+
+    ω, angle = phase(b)
+    assert margins.phase_frequency == pytest.approx(ω / (2 * math.pi), rel=1e-9)
+    assert margins.phase_margin == pytest.approx(angle, rel=1e-9)
+    # x'' and θ'' without x, and without the integral, whose zero the cart cancels: s³ + …
+    J = b * (2 * c) ** 2 / 3
+    d = (M + b) * J - (b * c) ** 2
+    rates = [
+        d,
+        b * c * kd + k * J,
+        b * c * kp - (M + b) * 9.81 * b * c,
+        b * c * ki - k * 9.81 * b * c,
+    ]
+    assert np.roots(rates).real.max() < 0  # by Newton's equations
+    assert margins.is_stable and margins.zero_eigenvalues == 2
+    assert str(margins).startswith("gain margin ∞ (no phase crossover), phase margin 72.99° at")
+    assert str(margins).endswith("the closed loop is stable, apart from 2 zero eigenvalues")
+    h = 1e-6
+    slope = (phase(b + h)[1] - phase(b - h)[1]) / (2 * h)
+    assert margins.std().phase_margin == pytest.approx(abs(slope) * 0.01 / 3, rel=1e-6)
+    degrees = math.degrees(slope) * 0.01 / 3
+    assert str(margins.std()).endswith(
+        f"of the phase margin {-degrees:.4g}°, by parameter:\n  b: {degrees:+.3g}°"
+    )
+    ratios = m.modes("start").damping_ratio.to_numpy()
+    assert np.isnan(ratios[:2]).all() and (ratios[2:] > 0).all()
+
+
+def test_a_free_cart_that_runs_away_is_unstable() -> None:
+    """Positive feedback of its speed."""
+    m = vm.Mechanism("cart", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.body("cart", mass=2.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "cart.P", axis=(1, 0))
+    law = "1e-3*displacement_rate('guide')"
+    m.force("push", "cart.P", [law, 0])
+    m.start(displacement={"guide": 0.0})
+    loop = m.linearize("start", inputs="push", outputs={"u": law}).open_loop("push.x", "u")
+    margins = loop.margins("push.x", "u")
+    assert not margins.is_stable and margins.zero_eigenvalues == 1
+    assert "the closed loop is unstable" in str(margins)
+
+
 def test_margins_of_an_arm() -> None:
     m, wrt = arm(), ["kp", "kd", "T"]
     given: Any = {"inputs": "motor", "outputs": {"u": "signal('controller')"}}

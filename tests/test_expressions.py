@@ -213,6 +213,30 @@ def test_hertz_are_not_taken_for_radians() -> None:
     ):
         in_unit(10.0, "Hz", "rad/s", "start: speed of 'rod'")
     assert in_unit(10.0, "Hz", "1/s", "damping") == 10.0
+    with pytest.raises(vm.ModelError, match="= '1e-05 MHz': Hz counts turns, and rad/s radians"):
+        in_unit(1e-5, "MHz", "rad/s", "start: speed of 'rod'")
+
+
+@pytest.mark.parametrize("unit", ["rpm", "rad/s", "deg/s", "turn/s", "rev/min"])
+def test_radians_are_not_taken_for_hertz(unit: str) -> None:
+    """120 rpm are 2 Hz, and 12.57 rad/s."""
+    message = (
+        f"near = '120 {unit}': Hz counts turns, and {unit} is converted to rad/s; write it in Hz"
+    )
+    with pytest.raises(vm.ModelError, match=message):
+        in_unit(120.0, unit, "Hz", "near")
+    assert in_unit(120.0, "1/min", "Hz", "near") == pytest.approx(2.0, rel=1e-15)
+
+
+def test_turns_per_minute_are_not_taken_for_radians_per_minute() -> None:
+    """A speed of 1500 1/min is one of 1500 turns per minute to an engineer, 157 rad/s."""
+    with pytest.raises(
+        vm.ModelError, match=r"1/min may count turns, .*; write rpm, rad/min or rad/s"
+    ):
+        in_unit(1500.0, "1/min", "rad/s", "speed")
+    assert in_unit(1500.0, "rpm", "rad/s", "speed") == pytest.approx(50 * math.pi, rel=1e-15)
+    assert in_unit(60.0, "deg/min", "rad/s", "speed") == pytest.approx(math.pi / 180, rel=1e-14)
+    assert in_unit(30.0, "1/min", "1/s", "decay") == 0.5
 
 
 def test_names_that_mean_two_things_are_refused() -> None:

@@ -365,6 +365,18 @@ def test_what_cannot_be_reached_is_refused(study: vm.GlobalStudy) -> None:
     assert "no sample belongs to the event" in repr(none)
 
 
+@pytest.mark.parametrize("samples", [0, 200])
+def test_limits_whose_probability_is_no_number(study: vm.GlobalStudy, samples: int) -> None:
+    """As of a limit in millimetres that was meant in metres."""
+    gradient = ROWS[0] * SIGMAS
+    β = (2900 - ROWS[0] @ MEANS) / np.linalg.norm(gradient)
+    for event, exact_probability, index in ((first >= 2900, 0.0, β), (first <= 2900, 1.0, -β)):
+        estimate = study.probability(event, samples=samples or None)
+        assert estimate.form == exact_probability
+        assert estimate.beta == pytest.approx(index, rel=1e-6)
+        assert f"the limit is out of reach, {β:.3g} standard deviations away" in repr(estimate)
+
+
 def test_a_kink_is_reported() -> None:
     """The smaller of two linear functions: the limit is nearest at their intersection."""
     lower = vm.final(
@@ -450,7 +462,7 @@ studies:
     β = moments_of_limits()[0]
     alone = vm.Mechanism.from_file(path).study("reliability")
     assert alone.event == "first ≥ 2.9 m" and alone.beta == pytest.approx(β[0], rel=1e-5)
-    limits = ["--limit", "first>=2.9", "--limit", "third >= 2.8"]
+    limits = ["--limit", "first>=2.9", "--limit", "third >= 2800 mm"]
     out = CliRunner().invoke(app, ["reliability", str(path), *limits, "--json"])
     assert out.exit_code == 0, out.output
     data = json.loads(out.stdout)
@@ -458,5 +470,10 @@ studies:
     assert [each["alone"] for each in data["limits"].values()] == pytest.approx(
         stats.norm.sf(β[[0, 2]]), rel=1e-4
     )
-    wrong = CliRunner().invoke(app, ["reliability", str(path), "--limit", "first=2.9"])
-    assert wrong.exit_code != 0
+    for text, message in (
+        ("first=2.9", "must be an objective and a number"),
+        ("first>=a", "must be an objective and a number"),
+        ("first>=2.9 kg", "limit 'first': above = '2.9 kg' has the wrong dimension; expected m"),
+    ):
+        wrong = CliRunner().invoke(app, ["reliability", str(path), "--limit", text])
+        assert isinstance(wrong.exception, vm.ModelError) and message in str(wrong.exception)

@@ -79,6 +79,21 @@ def test_a_fit_of_a_file_is_that_of_python(
     assert fit.goodness.chi2 == pytest.approx(stated.goodness.chi2, rel=1e-6)
 
 
+def test_a_fit_ends_with_its_data(file: Path) -> None:
+    """As in Python: no duration is needed."""
+    with_one = vm.Mechanism.from_file(file).study("fit")
+    assert isinstance(with_one, vm.Fit)
+    file.write_text(PENDULUM.replace("duration: 2, ", ""), encoding="utf-8")
+    fit = vm.Mechanism.from_file(file).study("fit")
+    assert isinstance(fit, vm.Fit) and fit.run.time[-1] == 2.0
+    assert fit.parameters == with_one.parameters
+    file.write_text(PENDULUM.replace("duration: 2", "duration: 1"), encoding="utf-8")
+    with pytest.raises(
+        vm.ModelError, match=r"ends before the last sample, at 2 s; simulate longer"
+    ):
+        vm.Mechanism.from_file(file).study("fit")
+
+
 def test_data_in_the_text(samples: tuple[np.ndarray, np.ndarray], file: Path) -> None:
     times, values = ([round(float(x), 12) for x in column] for column in samples)
     text = PENDULUM.replace(

@@ -256,3 +256,31 @@ def test_accelerations_without_a_solution_beyond_a_jump(monkeypatch: pytest.Monk
     with pytest.raises(vm.SimulationError, match="no convergence") as error:
         block(brake).sensitivity(END, duration=T, backend="interpreted")
     assert error.value.time == pytest.approx(0.5, rel=1e-9)
+
+
+@both_backends
+@pytest.mark.parametrize("duration", [0.244, 0.535])
+def test_contacts_far_shorter_than_the_steps_between_them(duration: float, backend: str) -> None:
+    """A block that rattles between stiff buffers: each contact lasts half a period of the block on its
+    buffer, a twentieth of a flight, and far less than the longest steps, at whose ends the block would
+    be far beyond the buffer.
+    """
+    speed, stiffness, gap = 0.3, 1e8, 1e-3
+    m = vm.Mechanism("rattle", dimension=2)
+    m.ground_point("O", (0, 0))
+    m.body("block", mass=1.0, inertia=1.0, points={"P": (0, 0)})
+    m.prismatic("guide", "ground.O", "block.P", axis=(1, 0))
+    m.stop("buffers", "displacement('guide')", lower=-gap, upper=gap, stiffness=stiffness)
+    m.start(displacement={"guide": 0.0}, speed={"guide": speed})
+    run = m.simulate(duration, backend=backend)
+    rate = math.sqrt(stiffness)
+    flight, contact = 2 * gap / speed, math.pi / rate
+    number, since = divmod(duration + gap / speed, flight + contact)  # since it left a buffer
+    place = (
+        speed * since - gap
+        if since < flight
+        else gap + speed / rate * math.sin(rate * (since - flight))
+    )
+    x = run.displacement("guide")[-1].item()
+    assert x == pytest.approx((-1) ** int(number) * place, abs=1e-7)
+    assert run.info["rejected"] < 40 * number

@@ -74,6 +74,13 @@ def test_ratio_and_transmission_angle() -> None:
     np.testing.assert_allclose(k.transmission_angle("C"), μ, rtol=0, atol=1e-12)
 
 
+def test_a_slot_has_no_transmission_angle() -> None:
+    k = km.whitworth().kinematics("crank", U)
+    for name in ("slot", "guide"):
+        with pytest.raises(vm.ModelError, match=f"{name!r} is prismatic: two bars do not meet"):
+            k.transmission_angle(name)
+
+
 def test_whitworth_drive() -> None:
     k = km.whitworth().kinematics("crank", U, wrt="all")
     expected = km.whitworth_ram(U, **km.WHITWORTH)
@@ -233,6 +240,12 @@ def test_masses_change_nothing() -> None:
         (lambda m: m.kinematics("crank", (0, 1, 1)), "2 or more"),
         (lambda m: m.kinematics("crank"), "values.*missing"),
         (lambda m: m.kinematics("crank", object()), "must be a list"),
+        (
+            lambda m: m.kinematics("crank", (1.0, 2.0)),
+            r"must be \(start, stop, count\); add the number",
+        ),
+        (lambda m: m.kinematics("crank", (1.0, 2.0, 3.0)), "count = 3.0 must be a whole number, 2"),
+        (lambda m: m.kinematics("crank", ("0 deg", "9 deg", "3")), "count = '3' must be a whole"),
         (
             lambda m: m.kinematics({"crank": [1.0], "rocker": [1.5]}),
             "1 degree of freedom, and 2 drivers.*too many",

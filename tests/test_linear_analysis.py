@@ -48,6 +48,25 @@ def test_a_damped_oscillator(coordinates: str) -> None:
     response = model.frequency_response(f)
     H = 1 / (50 - 2 * ω**2 + 0.6j * ω)
     np.testing.assert_allclose(response["response"].sel(input="push.x", output="x"), H, rtol=1e-10)
+    for name, column in (("push.x", [0, 0.5]), ("push.y", [0, 0])):
+        one = m.linearize(inputs=name, coordinates=coordinates)
+        assert one.inputs == (name,)
+        np.testing.assert_allclose(one.B, np.array([column]).T, atol=1e-10)
+    for inputs, message in (
+        ("push.z", "no input is called 'push.z'; did you mean 'push.y' or 'push.x'"),
+        (["push.x", "push"], "names 'push.x' twice"),
+    ):
+        with pytest.raises(vm.ModelError, match=message):
+            m.linearize(inputs=inputs)
+    texts = model.frequency_response(["300 mHz", "0.8 Hz"])
+    np.testing.assert_allclose(texts["response"], response["response"], rtol=1e-14)
+    for bad, message in (
+        ("2 kg", "frequency = '2 kg' has the wrong dimension; expected Hz"),
+        ("120 rpm", "Hz counts turns"),
+        ([None], "must be finite numbers"),
+    ):
+        with pytest.raises(vm.ModelError, match=message):
+            model.frequency_response(bad)  # type: ignore[arg-type]
     slope = response["derivative"].sel(input="push.x", output="x", parameter="c")
     np.testing.assert_allclose(slope, -1j * ω * H**2, rtol=1e-9)
     assert model.to_scipy().A.shape == (2, 2)

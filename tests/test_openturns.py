@@ -368,6 +368,10 @@ BAD: dict[str, tuple[str, Callable[[vm.GlobalStudy], Any]]] = {
     ),
     "a value": (r"= 1 m has two limits", lambda s: s.probability(displaced.equals(1))),
     "no event": (r"3 is no event; compare an objective", lambda s: s.probability(3)),  # type: ignore[arg-type]
+    "no limit": (
+        "^probability: an objective without a limit is no event; compare an objective",
+        lambda s: s.probability(displaced),  # type: ignore[arg-type]
+    ),
     "small motions": (
         "one of small motions, which has no run; use moments",
         lambda s: s.probability(vm.growth_rate() <= 1),

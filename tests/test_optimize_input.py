@@ -64,6 +64,10 @@ def test_objectives_without_a_gradient(m: vm.Mechanism, step: Any, kind: Any) ->
         ({"over": ["a"], "constraints": [vm.final(x_of) == 1]}, r"write .equals\(value\)"),
         ({"over": ["a"], "constraints": [3]}, "not a constraint"),
         (
+            {"over": ["a"], "constraints": {"c": vm.final(lambda s: s.time)}},
+            r"^constraint 'c': has no bound; compare the quantity with a number",
+        ),
+        (
             {"over": ["a"], "objective": {"c": GOAL}, "constraints": {"c": GOAL <= 1}},
             "both called 'c'",
         ),

@@ -33,14 +33,28 @@ def read_range(values: object, unit: str, label: str) -> np.ndarray:
     numbers in SI units, or strings such as "30 deg".
 
     Raises:
-        ModelError: for values of another kind, an empty list, and values that are not finite.
+        ModelError: for values of another kind, a tuple of other numbers, an empty list, and values
+            that are not finite.
     """
-    if isinstance(values, tuple) and len(values) == 3 and isinstance(values[2], Integral):
+    if isinstance(values, tuple):
+        if len(values) != 3:
+            raise ModelError(
+                "must be (start, stop, count)",
+                element=label,
+                value=values,
+                remedy="add the number of values; single values are a list, with brackets",
+            )
         first, last = (_number(x, unit, label) for x in values[:2])
-        count = int(values[2])
-        if isinstance(values[2], bool) or count < 2:
-            raise ModelError("must be 2 or more", element=label, field="count", value=values[2])
-        return np.linspace(first, last, count)
+        count = values[2]
+        if isinstance(count, bool) or not isinstance(count, Integral) or int(count) < 2:
+            raise ModelError(
+                "must be a whole number, 2 or more",
+                element=label,
+                field="count",
+                value=count,
+                remedy="single values are a list, with brackets",
+            )
+        return np.linspace(first, last, int(count))
     if isinstance(values, (str, Real)):
         values = [values]
     try:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..coordinates.equations import Equations
 from ..core.errors import ModelError, unknown_name
+from ..core.messages import Message
 from ..core.symbols import SX, symbols_in
 from ..model.driver import Driver
 from ..model.force import ForceLaw
@@ -241,11 +242,12 @@ def _check_rest(linear: Linearization, place: Place) -> None:
     """Refuse an equilibrium of a mechanism that is driven."""
     if linear.moves_at_rest(place):
         raise ModelError(
-            f"mechanism {linear.equations.model.name!r} has no equilibrium: a driver moves it",
+            f": mechanism {linear.equations.model.name!r} has no equilibrium, because a driver moves"
+            " it",
             element="linearize",
             field="at",
             value="equilibrium",
-            remedy='use at="steady" for its steady motion',
+            remedy=Message("use {at} for its steady motion", at="steady"),
         )
 
 

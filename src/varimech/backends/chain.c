@@ -89,7 +89,7 @@ typedef struct vm_run {
   double event_time;                     /* time of the last event, one of `events_there` at that time */
   double check_time;                      /* time of the last progress check, after `check_tries` attempted steps */
   long long sought, attempts, events_there, culprit, stopped; /* unit whose event is sought, or -1; unit that causes a failure; whether an event has ended the run */
-  long long piece, check_tries;
+  long long piece, check_tries, approaches; /* attempts to end a step before the same change of sides */
   long long watches, grid;               /* whether given steps are shortened to end at events; number of given steps completed then */
   long long at_steps, passed;            /* whether only ends of steps are stored, the first at or after each output time; the next output time */
   long long first_recorded, to_end, from_start; /* of a reverse sweep: see adjoint.c */

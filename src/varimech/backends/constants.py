@@ -59,7 +59,7 @@ SHARED: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
             "QUIET",
         ),
     ),
-    (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER", "NEARER")),
+    (switching, ("ACROSS", "GIVEN", "JUMP", "TOGETHER", "NEARER", "PATIENCE", "IMMINENT")),
 )
 
 

@@ -208,6 +208,7 @@ static int vm_accept(vm_run *r, vm_workspace *m, double h, double end) {
   memcpy(m->G, m->G + k * o, (size_t)o * sizeof(double));
   memcpy(m->G_, m->G_ + k * q, (size_t)q * sizeof(double));
   r->time = end;
+  r->approaches = 0;
   ++r->done;
   if (r->watches && end == vm_given_end(r, r->grid + 1)) ++r->grid;
   if (r->taken) r->taken[r->done] = end;
@@ -291,7 +292,8 @@ static int vm_rejected(vm_run *r, vm_workspace *m, vm_attempt *a) {
     vm_reject(r, a, a->h / 2); /* just before a jump, an implicit step may have no solution */
   else if (a->status == VM_CROSSING) {
     vm_raise(&r->longer, a->h);
-    vm_reject(r, a, vm_approach(r, m, a->h));
+    const double length = vm_approach(r, m, a->h);
+    vm_reject(r, a, ++r->approaches % VM_PATIENCE == 0 && length > a->h / 2 ? a->h / 2 : length);
   } else if (r->tolerance > 0 && (shorter || (a->status == VM_DONE && !(a->error <= 1)))) {
     r->sought = VM_NONE;
     vm_reject(r, a, a->h * (a->status == VM_DONE && a->error > 1 ? vm_growth(r, a->error) : 0.25));

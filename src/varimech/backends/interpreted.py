@@ -200,7 +200,7 @@ class _Run:
             raise self._failure(h, end, failure) from None
         if error is None:
             assert self.switches is not None
-            lengths.approach(h, self.switches.approach(h))
+            lengths.approach_jump(h, self.switches.approach(h))
         elif not error <= 1:
             lengths.reject_inaccurate(h, error)
             return None

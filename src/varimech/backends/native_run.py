@@ -91,7 +91,8 @@ LAYOUT: list[tuple[str, tuple[str, ...]]] = [
     ("f8", ("sought_short", "value_short", "rate_short")),
     ("f8", ("sought_long", "value_long", "rate_long", "short_step", "event_time", "check_time")),
     ("i8", ("sought", "attempts", "events_there", "culprit", "stopped")),
-    ("i8", ("piece", "check_tries", "watches", "grid", "at_steps", "passed")),
+    ("i8", ("piece", "check_tries", "approaches")),
+    ("i8", ("watches", "grid", "at_steps", "passed")),
     (
         "i8",
         (

@@ -9,7 +9,7 @@ from .events import NEVER, NONE
 from .explicit import BRIDGE, PROGRESS, TRIES
 from .failures import NO_CONVERGENCE, NOT_FINITE, STALLED, UNDERFLOW
 from .step_log import StepLog
-from .switching import Switches, is_short
+from .switching import PATIENCE, Switches, is_short
 from .units import Units
 from .workspace import Workspace
 
@@ -26,6 +26,8 @@ class StepLengths:
         self._kept_proposal = 0.0
         self._longer = 0.0
         """The longest attempt since an event or a jump was found ahead."""
+        self._approaches = 0
+        """Attempts to end a step before the same change of sides."""
         self._grid, self._piece = 0, 0
         self._check_time, self._check_tries = 0.0, 0
 
@@ -145,12 +147,20 @@ class StepLengths:
         self._longer = max(self._longer, h)
         self.reject(length)
 
+    def approach_jump(self, h: float, length: float) -> None:
+        """Reject a step because a jump lies ahead, and propose the length that reaches it; at most half
+        of the last one where interpolation does not get there.
+        """
+        self._approaches += 1
+        self.approach(h, min(length, h / 2) if self._approaches % PATIENCE == 0 else length)
+
     def continue_given(self) -> None:
         """Propose to continue a given step to its end."""
         self.proposal = NEVER
 
     def accept(self, h: float, end: float, error: float, *, shortened: bool) -> None:
         """Propose the next step after an accepted one, which an event or a jump may have shortened."""
+        self._approaches = 0
         if self._workspace.watches:
             self.continue_given()
             return

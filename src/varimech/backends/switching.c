@@ -71,7 +71,10 @@ static double vm_approach(const vm_run *r, const vm_workspace *m, double h) {
   for (long long i = vm_changed(r, m, 0); i >= 0; i = vm_changed(r, m, i + 1)) {
     double share = 0.5; /* sides of periodic functions may change twice */
     if (g[i] == 0 && g[k + i] != 0) share = 0;
-    else if (g[i] != 0 && g[i] * g_next[i] <= 0) share = vm_cubic_root(g[i], h * g[k + i], g_next[i], h * g_next[k + i]);
+    else if (g[i] != 0 && g[i] * g_next[i] <= 0) {
+      share = vm_cubic_root(g[i], h * g[k + i], g_next[i], h * g_next[k + i]);
+      if (share * h <= 2 * across && !(g[i] * g[k + i] <= 0 && fabs(g[i]) <= VM_IMMINENT * across * fabs(g[k + i]))) share = 0.5;
+    }
     if (share * h < distance) distance = share * h;
   }
   return distance > 0.75 * across ? distance - 0.5 * across : across;

@@ -36,6 +36,17 @@ NEARER = 0.75
 """Share of a given step that is tried if a stage lies beyond a jump, and the end does not. The rest of
 the step is a quarter as long, so its stages pass its end by a sixteenth as much, or less.
 """
+PATIENCE = 8
+"""Attempts in a row to end a step before a change of sides, after which the next length is at most
+half of the last. Interpolation takes two to five attempts if the step resolves the motion. If it does
+not, as where a contact lasts a hundredth of the step, the state at its end is meaningless and roots
+approach the change by less than a thousandth of the step at a time.
+"""
+IMMINENT = 1e3
+"""Steps across a jump within which a function has to reach zero at its present rate for such a step to
+be taken: far more than rounding of its value needs, far fewer than until a change that only a step
+without meaning suggests.
+"""
 SHORT = 1e-5
 """Longest short step of an implicit integrator, as a share of a given step, which uses the
 accelerations at its beginning: rounding of positions over the square of a shorter length would be
@@ -134,6 +145,10 @@ class Switches:
                 share = 0.0
             elif g != 0 and g * g_next <= 0:
                 share = _cubic_root(g, h * rate, g_next, h * rate_next)
+                at_once = share * h <= 2 * self._across
+                imminent = g * rate <= 0 and abs(g) <= IMMINENT * self._across * abs(rate)
+                if at_once and not imminent:
+                    share = 0.5
             distance = min(distance, share * h)
         return distance - 0.5 * self._across if distance > 0.75 * self._across else self._across
 

@@ -15,6 +15,7 @@ import typer
 
 from ..benchmarks import BENCHMARKS
 from ..core.errors import ModelError, unknown_name
+from ..core.units import split_quantity
 from . import completion as c
 
 if TYPE_CHECKING:
@@ -237,18 +238,24 @@ def assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _limits(texts: list[str]) -> dict[str, dict[str, float]]:
+def _limits(texts: list[str]) -> dict[str, dict[str, float | str]]:
     """Limits of --limit options, in the form of a model file."""
-    limits: dict[str, dict[str, float]] = {}
+    limits: dict[str, dict[str, float | str]] = {}
     for text in texts:
         match = re.fullmatch(r"(.*?)(>=|<=|>|<)\s*([^<>=]+)", text.strip())
-        problem = f"--limit {text!r} must be an objective and a number, such as 'force>=500'"
+        problem = (
+            f"--limit {text!r} must be an objective and a number, such as 'force>=500' or"
+            " 'force>=0.5 kN'"
+        )
         if match is None or not match[1].strip():
             raise ModelError(problem, value=text)
+        value: float | str
         try:
             value = float(match[3])
         except ValueError:
-            raise ModelError(problem, value=text) from None
+            value = match[3].strip()
+            if split_quantity(value) is None:
+                raise ModelError(problem, value=text) from None
         side = "above" if match[2][0] == ">" else "below"
         of = limits.setdefault(match[1].strip(), {})
         if side in of:

@@ -249,7 +249,8 @@ def reliability(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            help="Failure limit of an objective, in its unit, such as 'force>=500'; may be repeated.",
+            help="Failure limit of an objective, such as 'force>=500' or 'force>=0.5 kN'; may be"
+            " repeated.",
             autocompletion=c.named("studies", "objectives", ending=">="),
         ),
     ] = None,

@@ -77,6 +77,11 @@ _FACTORS = {
 """Factors to SI of the most common units, for the same reason; identical to pint's, to the last
 bit.
 """
+_ANGLES = {
+    *("rad", "radian", "radians", "mrad", "deg", "degree", "degrees", "°", "rpm"),
+    *("turn", "turns", "rev", "revolution", "revolutions", "cycle", "cycles"),
+}
+"""Units of angles and of angular velocities."""
 _BASE = ("[length]", "[mass]", "[time]")
 _FACTOR = re.compile(r"\s*([*/]?)\s*(1(?=\s*/)|[A-Za-z]+)(?:(?:\*\*|\^)([-+]?\d))?\s*")
 _WRITTEN_TOGETHER = re.compile(r"\b([kM]?N)(mm|ms|m|s)\b((?:\s*\*\*\s*[-+]?\d)?)")
@@ -177,10 +182,25 @@ def in_unit(number: float, unit: str, expected: str, label: str) -> float:
             value=given,
             remedy=f"expected {expected or 'a pure number'}",
         )
-    if "rad" in words_of(expected) and words_of(unit) & {"Hz", "hertz", "kHz"}:
+    _check_turns(unit, expected, label, given)
+    return si_value(number, unit, label)
+
+
+def _check_turns(unit: str, expected: str, label: str, given: str) -> None:
+    """Refuse units of frequencies for angular velocities and vice versa: both are 1/s, but 1 Hz is a
+    turn, and 1 rad/s is not.
+    """
+    own, wanted = words_of(unit), words_of(expected)
+    if "rad" in wanted and any(word.endswith(("Hz", "hertz")) for word in own):
         problem = f": Hz counts turns, and {expected} radians"
         raise ModelError(problem, label=label, value=given, remedy="write turn/s, rpm or rad/s")
-    return si_value(number, unit, label)
+    if expected == "rad/s" and "min" in own and not own & _ANGLES:
+        problem = f": {unit} may count turns, and {expected} counts radians"
+        raise ModelError(problem, label=label, value=given, remedy="write rpm, rad/min or rad/s")
+    if "Hz" in wanted and own & _ANGLES:
+        problem = f": Hz counts turns, and {unit} is converted to rad/s"
+        remedy = "write it in Hz: 60 rpm, 1 turn/s and 2*pi rad/s are 1 Hz"
+        raise ModelError(problem, label=label, value=given, remedy=remedy)
 
 
 def si_value(number: float, unit: str, label: str) -> float:

@@ -109,7 +109,7 @@ def resolved(
     if kind not in KINDS:
         raise unknown_name("kind of study", kind, KINDS)
     settings = _settings(studies, kind, changes)
-    if settings.get("duration") is None:
+    if settings.get("duration") is None and kind != "fit":  # a fit ends with its data
         raise ModelError(
             f"study {kind!r} of {data.name!r} has no duration",
             remedy="give studies.simulate.duration, such as 2 s",
@@ -441,6 +441,10 @@ def _fit(mechanism: Stating, studies: Studies, settings: dict[str, Any]) -> Fit 
         )
     settings.pop("data", None)
     measured = {name: entry.made(name) for name, entry in studies.fit.data.items()}
+    if settings.get("duration") is None:
+        from ..identification.fitting import last_sample
+
+        settings["duration"] = last_sample(measured)
     over = _begins_at_values(settings)
     method = settings.pop("posterior", None)
     own = {name: settings.pop(name) for name in OF_POSTERIORS if name in settings}

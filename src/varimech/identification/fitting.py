@@ -201,7 +201,10 @@ def storing_samples(analysis: str, s: Simulation, samples: Sequence[np.ndarray])
     times = np.unique(np.concatenate(samples))
     if not s.duration >= times[-1]:
         problem = f"s ends before the last sample, at {times[-1]:g} s"
-        raise ModelError(problem, element=analysis, field="duration", value=s.duration)
+        remedy = "simulate longer, or give the unit of the times if it is not s"
+        raise ModelError(
+            problem, element=analysis, field="duration", value=s.duration, remedy=remedy
+        )
     if s.options.get("output") is not None or s.options.get("every", 1) != 1:
         problem = "results are stored at the sample times; remove output= and every="
         raise ModelError(problem, element=analysis)

@@ -133,6 +133,12 @@ def named_constraints(constraints: Constraints) -> dict[str, Constraint]:
     )
     for name, constraint in named.items():
         check_name("constraint", str(name), without="")
+        if isinstance(constraint, Comparable):
+            raise ModelError(
+                "has no bound",
+                element=f"constraint {name!r}",
+                remedy="compare the quantity with a number: … <= 0.1, … >= 0.1 or ….between(0.1, 0.2)",
+            )
         if not isinstance(constraint, Constraint):
             hint = (
                 "`==` compares objects: write .equals(value)"

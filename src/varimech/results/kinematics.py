@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import ModelError, unknown_name
 from ..core.symbols import SX
+from ..model.conditions import Coincident
 from ..plotting.figure import Line, Panel, line_figure
 from ..plotting.mechanism_drawing import Shape, draw
 from ..plotting.style import in_style
@@ -112,12 +113,19 @@ class Kinematics(KinematicOutputs):
             (input[, parameter]), rad, from 0 (locked) to π/2.
 
         Raises:
-            ModelError: for an unknown joint, or a body that is not a bar if no point is given.
+            ModelError: for an unknown joint, one whose points do not coincide, or a body that is not
+                a bar if no point is given.
         """
         model = self.live.equations.model
         if joint not in model.joints:
             raise unknown_name("joint", joint, model.joints)
         hinge = model.joints[joint]
+        if not any(isinstance(c, Coincident) for c in hinge.conditions()):
+            raise ModelError(
+                f"joint {joint!r} is {hinge.kind}: two bars do not meet there",
+                element="transmission_angle",
+                remedy="name a hinge; k.measure(…) computes the angle between a rod and a guide",
+            )
         here, ends = hinge.first, []
         for point, end, which in (
             (hinge.first, first, "first"),

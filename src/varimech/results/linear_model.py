@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ModelError, unknown_name
+from ..core.expressions import fixed_number
 from .labels import with_units
 from .margins import Margins, margins
 from .result import Description, Result, Variable
@@ -117,11 +118,13 @@ class LinearModel(Result):
             )
         return StateSpace(*self.to_matrices())
 
-    def frequency_response(self, frequencies: Sequence[float] | np.ndarray) -> xr.Dataset:
+    def frequency_response(
+        self, frequencies: str | Sequence[float | str] | np.ndarray
+    ) -> xr.Dataset:
         """H(iω) = C (iω − A)⁻¹ B + D, with derivatives where the model has any.
 
         Args:
-            frequencies: Hz.
+            frequencies: Hz, or texts such as "2 kHz".
 
         Returns:
             `response` (frequency, output, input), complex, and `derivative` with (parameter) as its
@@ -132,7 +135,14 @@ class LinearModel(Result):
         """
         import xarray as xr
 
-        f = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        listed = [frequencies] if isinstance(frequencies, str) else frequencies
+        if not isinstance(listed, np.ndarray) and np.iterable(listed):
+            label = "frequency_response: frequency"
+            listed = [fixed_number(x, "Hz", label) if isinstance(x, str) else x for x in listed]
+        try:
+            f = np.atleast_1d(np.asarray(listed, dtype=float))
+        except (TypeError, ValueError):
+            f = np.array([np.nan])
         if f.ndim != 1 or not np.isfinite(f).all():
             raise ModelError(
                 "must be finite numbers (Hz)", element="frequency_response", value=frequencies
@@ -254,4 +264,5 @@ class LinearModel(Result):
         rows = [[name, *row] for name, row in zip(names, self.matrix.tolist(), strict=True)]
         counts = f"{n} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         title = f"Linear equations of {self.mechanism!r}, {self.at}, t = {self.time:g} s: {counts}"
-        return Description(title, tables=[(head, rows)])
+        changing = "the linear equations change along the motion: these hold at one instant only"
+        return Description(title, tables=[(head, rows)], notes=[] if self.steady else [changing])

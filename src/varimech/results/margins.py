@@ -29,6 +29,10 @@ NEAR = 1e-3
 tangential crossover is a double zero, which is accurate to the square root of the rounding only.
 """
 ITERATIONS = 20
+ZERO = 1e-11
+"""Singular value of a balanced matrix, over the largest, that counts as rounding: its entries are
+accurate to about 1e-13 of the largest.
+"""
 MET = 1e-9
 """Residual |L|² − 1, or Im L/|L|, below which a crossover has converged."""
 
@@ -52,8 +56,8 @@ class Margins:
     phase_frequency: float
     """Hz, of the gain crossover."""
     is_stable: bool
-    """Whether the closed loop is stable; if it is not, the margins do not measure the distance to
-    the stability limit.
+    """Whether the closed loop is stable, zero eigenvalues apart; if it is not, the margins do not
+    measure the distance to the stability limit.
     """
     parameter_names: tuple[str, ...]
     gain_margin_derivatives: np.ndarray | None
@@ -62,6 +66,10 @@ class Margins:
     """(parameter), rad per unit of the parameter"""
     distributions: tuple[object, ...] = ()
     """Distributions of the parameters in the mechanism."""
+    zero_eigenvalues: int = 0
+    """Number of eigenvalues of the closed loop that are zero, such as that of the position of a cart
+    that nothing holds.
+    """
 
     def std(self, distributions: Mapping[str, object] | None = None) -> MarginDeviations:
         """Standard deviations of both margins over independent parameters, to first order.
@@ -93,7 +101,12 @@ class Margins:
                 element="margins",
                 remedy='give distributions={"name": varimech.Tolerance(…)}, or to the parameters',
             )
-        gain, phase = self.gain_margin_derivatives * σ, self.phase_margin_derivatives * σ
+        gain, phase = (
+            np.where(
+                σ == 0, 0.0, slopes * σ
+            )  # also of an infinite margin, whose derivatives are NaN
+            for slopes in (self.gain_margin_derivatives, self.phase_margin_derivatives)
+        )
         return MarginDeviations(
             float(np.linalg.norm(gain)),
             float(np.linalg.norm(phase)),
@@ -104,13 +117,16 @@ class Margins:
 
     def __str__(self) -> str:
         """Both margins, as figures of control have them."""
-        with np.errstate(divide="ignore"):
-            decibels = 20 * np.log10(self.gain_margin)
-        return (
-            f"gain margin {self.gain_margin:.5g} ({decibels:.3g} dB) at {self.gain_frequency:.4g} Hz,"
-            f" phase margin {np.degrees(self.phase_margin):.4g}° at {self.phase_frequency:.4g} Hz;"
-            f" the closed loop is {'stable' if self.is_stable else 'unstable'}"
-        )
+        gain, phase = "gain margin ∞ (no phase crossover)", "phase margin ∞ (no gain crossover)"
+        if np.isfinite(self.gain_margin):
+            decibels = f"({20 * np.log10(self.gain_margin):.3g} dB) at {self.gain_frequency:.4g} Hz"
+            gain = f"gain margin {self.gain_margin:.5g} {decibels}"
+        if np.isfinite(self.phase_margin):
+            angle = f"{np.degrees(self.phase_margin):.4g}°"
+            phase = f"phase margin {angle} at {self.phase_frequency:.4g} Hz"
+        n, stable = self.zero_eigenvalues, "stable" if self.is_stable else "unstable"
+        apart = f", apart from {n} zero eigenvalue{'s' * (n > 1)}" if n and self.is_stable else ""
+        return f"{gain}, {phase}; the closed loop is {stable}{apart}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,19 +144,22 @@ class MarginDeviations:
 
     def __str__(self) -> str:
         """Both deviations, and the contributions to them."""
-        contributions = "".join(
-            f"\n  {name}: {gain:+.3g}, {np.degrees(phase):+.3g}°"
-            for name, gain, phase in zip(
-                self.parameter_names,
-                self.gain_margin_contributions,
-                self.phase_margin_contributions,
-                strict=True,
-            )
-        )
-        return (
-            f"standard deviation of the gain margin {self.gain_margin:.4g}, of the phase margin"
-            f" {np.degrees(self.phase_margin):.4g}°, by parameter:{contributions}"
-        )
+        gain, phase = np.isfinite(self.gain_margin), np.isfinite(self.phase_margin)
+        both = f"of the gain margin {self.gain_margin:.4g}" if gain else ""
+        both += ", " if gain and phase else ""
+        both += f"of the phase margin {np.degrees(self.phase_margin):.4g}°" if phase else ""
+        contributions = ""
+        for name, of_gain, of_phase in zip(
+            self.parameter_names,
+            self.gain_margin_contributions,
+            self.phase_margin_contributions,
+            strict=True,
+        ):
+            parts = [f"{of_gain:+.3g}"] if gain else []
+            parts += [f"{np.degrees(of_phase):+.3g}°"] if phase else []
+            if of_gain or of_phase:  # a parameter without a distribution contributes nothing
+                contributions += f"\n  {name}: {', '.join(parts)}"
+        return f"standard deviation {both or 'of infinite margins'}, by parameter:{contributions}"
 
 
 def _deviation(name: str, distribution: object) -> float:
@@ -217,7 +236,7 @@ class _Loop:
 def margins(model: LinearModel, input: str, output: str) -> Margins:
     """Margins of the loop from an input to an output; see `LinearModel.margins`."""
     loop = _Loop(model, model.outputs.index(output), model.inputs.index(input))
-    closed = loop.A - loop.B @ loop.C / (1 + loop.D)
+    closed = _without_zeros(loop.A - loop.B @ loop.C / (1 + loop.D))
     has = model.matrix_derivatives is not None
     none = np.full(len(model.parameter_names), np.nan)
 
@@ -249,7 +268,25 @@ def margins(model: LinearModel, input: str, output: str) -> Margins:
         gain_ if has else None,
         phase_ if has else None,
         model.distributions,
+        len(loop.A) - len(closed),
     )
+
+
+def _without_zeros(A: np.ndarray) -> np.ndarray:
+    """Return a matrix with all eigenvalues but those that are zero, of which rounding makes growth.
+
+    With A N = 0 and orthonormal N and W, together a basis, the other eigenvalues are those of Wᵀ A W.
+    """
+    from scipy.linalg import matrix_balance
+
+    while len(A):
+        A = matrix_balance(A, permute=False)[0]
+        _, σ, Vt = np.linalg.svd(A)
+        kept = σ > ZERO * σ[0]
+        if kept.all():
+            break
+        A = Vt[kept] @ A @ Vt[kept].T
+    return A
 
 
 def _wrapped(angle: float) -> float:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DRAWN = ("shapes", "labels", "fixed", "joints")
 """Entries of `drawing_plan` that drawings of modes need."""
+ROUNDING = 1e-12
+"""Modulus of an eigenvalue, over the largest, that counts as zero: it has no damping ratio."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,8 +115,9 @@ class Modes(Result):
         import xarray as xr
 
         λ, size = self.values, np.abs(self.values)
-        safe = np.where(size > 0, size, 1.0)
-        ζ = np.where(size > 0, -λ.real / safe, np.nan)
+        moves = size > ROUNDING * size.max(initial=0.0)
+        safe = np.where(moves, size, 1.0)
+        ζ = np.where(moves, -λ.real / safe, np.nan)
         shape = ("mode", "point", "component")
         variables: dict[str, object] = {
             "growth_rate": ("mode", λ.real, {"units": "1/s"}),

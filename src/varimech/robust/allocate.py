@@ -214,7 +214,7 @@ def statement(s: Simulation, constraints: Constraints, options: AllocationOption
     if not any(isinstance(c.of, Statistic) for c in named.values()):
         problem = "no constraint bounds a statistic, so that the widest tolerances are the cheapest"
         remedy = "give a target, such as vm.std(f) <= 0.1 or vm.probability(f <= 1) >= 0.999"
-        raise ModelError(problem, element="allocate", field="constraints", remedy=remedy)
+        raise ModelError(problem, element="allocate", remedy=remedy)
     _check_probabilities(named)
     numbers = s.solvers.data.parameter_set
     choices = choices_of(numbers, options.get("tolerances"), "allocate")

@@ -192,8 +192,9 @@ def _remedy(
                 " m.dry_friction, or a smooth law"
             )
         return Message(
-            "look for a force that jumps or grows without bound there; a larger {tolerance}, or"
-            " {formulation} with equal steps, may pass it",
+            "look for a force that jumps or grows without bound there; a {longest_step} that"
+            " resolves short contacts, a larger {tolerance}, or {formulation} with equal steps, may"
+            " pass it",
             formulation="ali3p",
         )
     if failure.reason == STEPPED_OVER:

@@ -71,10 +71,11 @@ def with_inputs(equations: Equations, names: Sequence[str]) -> InputEquations:
     inputs: list[Input] = []
     elements = {k: e for k, e in enumerate(equations.elements)}
     parameters = model.parameter_set.parameters
-    for name in names:
+    for given in names:
+        name, component = _component(equations, given)
         places = [k for k, e in elements.items() if e.name == name and not e.initial]
         if name in model.forces:
-            made, changed = _force(equations, model.forces[name], elements[places[0]])
+            made, changed = _force(equations, model.forces[name], elements[places[0]], component)
         elif name in model.drivers:
             made, changed = _driver(equations, name, elements[places[0]], since)
         elif name in parameters:
@@ -83,6 +84,8 @@ def with_inputs(equations: Equations, names: Sequence[str]) -> InputEquations:
         else:
             valid_names = [*_forces(equations), *model.drivers, *parameters]
             raise unknown_name("input", name, valid_names)
+        if known := {i.name for i in inputs} & {i.name for i in made}:
+            raise ModelError(f"names {min(known)!r} twice", field="inputs", value=list(names))
         inputs += made
         elements[places[0]] = changed
     if all(i.of == "parameter" for i in inputs):
@@ -96,8 +99,24 @@ def _forces(equations: Equations) -> list[str]:
     return [n for n, f in equations.model.forces.items() if hasattr(f, "value")]
 
 
-def _force(e: Equations, force: ForceLaw, element: Element) -> tuple[list[Input], Element]:
-    """Create the inputs of a force or torque; return them, and its element with the change added."""
+def _component(equations: Equations, given: str) -> tuple[str, int | None]:
+    """Return the name of an input, and the component of a force or torque that it names: "push.x"
+    is the component 0 of "push".
+    """
+    model = equations.model
+    name, dot, letter = given.rpartition(".")
+    taken = given in model.forces or given in model.drivers
+    if taken or not dot or letter not in COMPONENTS or name not in _forces(equations):
+        return given, None
+    return name, COMPONENTS.index(letter)
+
+
+def _force(
+    e: Equations, force: ForceLaw, element: Element, component: int | None
+) -> tuple[list[Input], Element]:
+    """Create the inputs of a force or torque, or of one component; return them, and its element with
+    the change added.
+    """
     if not hasattr(force, "value") or len(element.efforts) != 1:
         raise ModelError(
             f"force {force.name!r} has no components that an input could add to",
@@ -108,14 +127,18 @@ def _force(e: Equations, force: ForceLaw, element: Element) -> tuple[list[Input]
         )
     rate, effort = element.efforts[0]
     count = rate.numel()
-    u = SX.sym(force.name, count)
+    names = [force.name] if count == 1 else [f"{force.name}.{c}" for c in COMPONENTS[:count]]
+    u, chosen = SX.sym(force.name, count), [*range(count)]
+    if component is not None:
+        if count == 1 or component >= count:
+            raise unknown_name("input", f"{force.name}.{COMPONENTS[component]}", names)
+        u, chosen = ca.vertcat(*[u[k] if k == component else 0 for k in chosen]), [component]
     attributes: Any = force
     turned = attributes.frame == "body" and count > 1
     body = attributes.point.body if hasattr(attributes, "point") else attributes.body
     more = e.frames[body].direction(u) if turned else u
     unit = "N" if hasattr(attributes, "point") else "N·m"
-    names = [force.name] if count == 1 else [f"{force.name}.{c}" for c in COMPONENTS[:count]]
-    made = [Input(name, unit, u[k], "force") for k, name in enumerate(names)]
+    made = [Input(names[k], unit, u[k], "force") for k in chosen]
     return made, replace(element, efforts=((rate, effort + more),))
 
 

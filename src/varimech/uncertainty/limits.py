@@ -21,7 +21,7 @@ import numpy as np
 from ..core.errors import ModelError
 from ..core.messages import Call, Message
 from ..optimization.quantities import Goal, Path, Peak, peak
-from ..sensitivity.comparison import Constraint
+from ..sensitivity.comparison import Comparable, Constraint
 from ..sensitivity.failure import SystemEvent
 from ..sensitivity.objective import LOWEST, Objective, lowest
 from ..sensitivity.stability_objective import StabilityObjective
@@ -213,8 +213,9 @@ def goal_of(limit: Constraint) -> Goal:
 def _compared(name: str, limit: object) -> tuple[Objective, Constraint]:
     """Objective of a comparison, and the comparison of that objective."""
     if not isinstance(limit, Constraint):
+        what = "an objective without a limit" if isinstance(limit, Comparable) else repr(limit)
         problem = (
-            f"{limit!r} is no event; compare an objective with a number, as in ψ >= 3.0, or state"
+            f"{what} is no event; compare an objective with a number, as in ψ >= 3.0, or state"
             " several with any_of(…) or all_of(…)"
         )
         raise ModelError(problem, element="probability")

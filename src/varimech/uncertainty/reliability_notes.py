@@ -53,6 +53,12 @@ def _of_points(form: FirstOrder, checked: bool) -> list[str]:
             f"the design point is {min(p.beta for p in points):.3g} standard deviations away: its"
             " probability is too small to be represented"
         )
+    elif not first:
+        nearest = min(abs(p.beta) for p in points)
+        notes.append(
+            f"the limit is out of reach, {nearest:.3g} standard deviations away: the probability is"
+            " smaller than the smallest number; check the value and the unit of the limit"
+        )
     elif not 1 / FACTOR < second / first < FACTOR and math.isfinite(second):
         notes.append(
             f"SORM differs from FORM by a factor of {second / first:.3g}: the limit is"
