@@ -49,11 +49,6 @@ def _of_points(form: FirstOrder, checked: bool) -> list[str]:
             " rely on samples only"
         )
     elif first == 0:
-        notes.append(
-            f"the design point is {min(p.beta for p in points):.3g} standard deviations away: its"
-            " probability is too small to be represented"
-        )
-    elif not first:
         nearest = min(abs(p.beta) for p in points)
         notes.append(
             f"the limit is out of reach, {nearest:.3g} standard deviations away: the probability is"
