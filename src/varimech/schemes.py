@@ -161,7 +161,7 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
     check_every(every)
     if step is not None and tolerance is not None:
         both = Message("{step} sets a fixed step size and {tolerance} selects adaptive steps")
-        remedy = Message("give only one of the two ({output} spaces stored results)")
+        remedy = Message("give one of the two ({output} spaces stored results)")
         raise ModelError(both, remedy=remedy)
     equal = step is not None or (tolerance is None and every != 1)
     coordinates = find_coordinates(options.get("coordinates", "auto"))
