@@ -22,7 +22,7 @@ class Thread(el.Condition):
 
 @vm.register
 class LeadScrew(el.Joint):
-    """A nut on a thread (space): the bodies share a line, and a turn advances by the pitch."""
+    """A nut on a thread, in space: the bodies share a line, and a turn advances by the pitch."""
 
     kind = "lead screw"
     dimensions = (3,)

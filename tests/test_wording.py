@@ -97,7 +97,7 @@ def test_the_text_of_an_error_is_composed_from_its_fields() -> None:
     [
         (
             "run five-bar --step 0.01 --tolerance 1e-6",
-            "--step takes equal steps and --tolerance chooses them",
+            "--step sets a fixed step size and --tolerance selects adaptive steps",
         ),
         ("run five-bar --every 0", "--every 0 must be a whole number of steps"),
         (

@@ -160,7 +160,7 @@ def choose(duration: float, **options: Unpack[RunOptions]) -> tuple[Method, Sche
     step, tolerance, every = options.get("step"), options.get("tolerance"), options.get("every", 1)
     check_every(every)
     if step is not None and tolerance is not None:
-        both = Message("{step} takes equal steps and {tolerance} chooses them")
+        both = Message("{step} sets a fixed step size and {tolerance} selects adaptive steps")
         remedy = Message("give one of the two ({output} spaces stored results)")
         raise ModelError(both, remedy=remedy)
     equal = step is not None or (tolerance is None and every != 1)

@@ -179,21 +179,22 @@ def verdict(points: list[Point], what: str, time: str, error: str) -> str:
         }
         ahead = [goal for goal, (theirs, t) in times.items() if t is None or theirs < t]
         if ahead:
-            limits = ", ".join(f"{goal:g}" for goal in ahead)
-            faster.append(f"{engine} ({model}) at the limits {limits}")
+            limits = f"the limits {', '.join(f'{goal:g}' for goal in ahead)}"
+            where = "every error limit" if len(ahead) == len(GOALS) else limits
+            faster.append(f"{engine} ({model}) at {where}")
         if times:
             goal, (theirs, t) = min(times.items())
             if t is not None:
                 ratios.append(f"- {engine} ({model}): {number(theirs / t)} times at {goal:g}\n")
     if not faster:
-        first = "No other model is faster than Varimech at any of these errors."
+        first = "No other model is faster than Varimech at any of these error limits."
     elif len(faster) == 1:
         first = f"One model is faster than Varimech: {faster[0]}."
     else:
         first = f"Several models are faster than Varimech: {'; '.join(faster)}."
     return (
-        f"{first} For each other model, the list shows the time of the {what} divided by the time of Varimech, at the"
-        f" smallest error in the table that the model reaches:\n\n{''.join(ratios)}"
+        f"{first} The list shows the computing time of each other model for the {what}, divided by that of Varimech, at the"
+        f" smallest error limit in the table that the model meets:\n\n{''.join(ratios)}"
     )
 
 

@@ -37,18 +37,19 @@ million steps). The ratio in parentheses is relative to the motion alone, with t
 FIVE_BAR = f"""\
 ## Five-bar: three objectives, five parameters, 5 s
 
-The programs are compared at equal accuracy: the largest relative error of the 15 derivatives is below {GOALS[0]:.0e} in the first table and below
-{GOALS[1]:.0e} in the second. Each program uses the smallest number of steps, or the loosest tolerance, that reaches this accuracy in a sweep that
-begins with 100 steps or a tolerance of 1e-2. ALI3-P reaches neither accuracy in the sweep. Its times with steps of 1 ms are listed, but they cannot
-be compared with the other times. With adaptive steps, direct and adjoint derivatives may need different tolerances. In this case, the table lists
-both tolerances, and each method is compared with the motion at its own tolerance.
+The programs are compared at equal accuracy: the largest relative error of the 15 derivatives is below {GOALS[0]:.0e} in the first table and below {GOALS[1]:.0e} in the
+second. Each program uses the smallest number of steps, or the loosest tolerance, that reaches this accuracy; the sweep begins with 100 steps or a
+tolerance of 1e-2. ALI3-P does not reach either accuracy. Its times with steps of 1 ms are listed, but are not comparable with the other times. With
+adaptive steps, direct and adjoint derivatives may need different tolerances. In this case, the table lists both, and the ratio for each method refers
+to a motion computed with the same tolerance.
 """
 CHAINS = f"""\
 ## Growth with the number of parameters
 
 The model is a chain of N uniform bars with a total length of 10 m. Every length and mass is a parameter, so there are 2 N parameters. The only
 objective is the integral of the squared speed of the chain's end over {CHAIN_STEPS} steps of 1 ms. Direct derivatives with respect to 100 parameters are
-omitted, because their code takes long to compile. The hand-written program integrates the N angles with RK4 and differentiates in reverse mode.
+omitted, because their code takes a long time to compile. The hand-written program integrates the N angles with RK4 and differentiates in reverse
+mode.
 """
 MEMORY = """\
 ## Memory

@@ -52,11 +52,11 @@ VECTORS = """\
 ## Samples in vectors
 
 On this processor, {width} samples are computed simultaneously in vector registers
-([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)). The table compares this with samples that are computed one by one, both
-with compiled code on one thread. Rates refer to CPU time; each is the highest of five measurements, which alternate between the two variants.
-Parameters vary within ±1 %, and only the final state is stored. The column "at least" contains the smallest acceptable ratio. The last column is the
-largest relative difference between the results. It is 0 if vectors execute exactly the same operations. If the equations contain sines or cosines, it
-is of the order of rounding errors.
+([details](decisions/2026-11-execution.md#samples-are-executed-in-vectors)). The table compares this vectorised execution with computing the samples
+one by one; both use compiled code on one thread. Rates refer to CPU time. Each rate is the highest of five measurements, taken alternately for the
+two variants. Parameters vary within ±1 %, and only the final state is stored. The column "at least" gives the smallest acceptable ratio. The last
+column gives the largest relative difference between the results. It is 0 if the vectorised code executes exactly the same operations. If the
+equations contain sines or cosines, it is of the order of the rounding error.
 """
 COSTS = """\
 ## Overhead of a study
@@ -79,10 +79,10 @@ The table compares two executions of the same study: on two threads, and on a `L
 ON_GPU = """\
 ## GPU
 
-The following results were measured with `tools/compare/gpu.py` ({device}, {date}). Each time is the kernel time of the fastest of three launches,
-with the parameter values already stored on the GPU. The models are the five-bar (5 s, ψ¹) and the clearance slider-crank with its impacts. Their
-parameters vary within ±1 %. The last column shows the largest difference from the results of the CPU, relative to the largest value. The number of
-samples that were compared is given in parentheses.
+The following results were measured with `tools/compare/gpu.py` ({device}, {date}). Each time is the shortest kernel time of three launches,
+with the parameter values already stored on the GPU. The models are the five-bar (5 s, ψ¹) and the slider-crank with clearance, including its impacts.
+Their parameters vary within ±1 %. The last column shows the largest difference from the CPU results, relative to the largest value, with the number
+of samples compared in parentheses.
 """
 
 GRADIENTS_ON_GPU = """\

@@ -84,8 +84,8 @@ SETTINGS = """\
   2. It is simulated by `rollout` with RK4. Gradients are central differences with perturbations of ±1e-4; the models are prepared in advance. Time
   constant, impedance and perturbation were not varied. With up to 16,000 steps, the error does not fall below about 2e-5; the reason was not
   investigated. The thousand runs use two threads and models that are prepared in advance.
-- **CasADi + IDAS**: the index-1 system in natural coordinates was written by hand, with Baumgarte stabilisation (10 1/s). IDAS computes its forward
-  sensitivities.
+- **CasADi + IDAS**: the index-1 system in natural coordinates was written by hand, with Baumgarte stabilisation (both stabilisation parameters are 10
+  s⁻¹). IDAS computes its forward sensitivities.
 - **SciPy DOP853** and **CasADi + CVODES**: the equations of motion in two angles were derived by hand for this mechanism, and the equations of their
   sensitivities were appended. They were written with CasADi and compiled (`-O3 -march=native`). CVODES uses Adams' method and functional iteration.
   Both methods have a high order, and the equations have no constraints, so these two rows show what a program written for a single mechanism can
@@ -199,8 +199,9 @@ def write_page(
         f"{markdown(GRADIENT_HEADINGS, gradients, 2)}\n"
         "![Time against error](images/compare_five_bar.png)\n\n"
         "## A thousand runs\n\n"
-        "The same mechanism is run with 1,000 natural lengths of its first spring (±5 %); only ψ is computed. Each program uses the fewest steps\n"
-        "for which the largest relative error of ψ over five samples stays below 1e-4. The last column is the speed of the fastest Varimech row divided by that of this row.\n\n"
+        "The same mechanism is run 1,000 times, with different natural lengths of its first spring (±5 %); only ψ is computed. Each program uses the fewest\n"
+        "steps for which the largest relative error of ψ over five samples stays below 1e-4. The last column is a ratio of speeds: the speed of the fastest\n"
+        "Varimech row divided by the speed in the row itself.\n\n"
         f"{markdown(THROUGHPUT_HEADINGS, throughputs, 3)}\n{SETTINGS}{IMPACTS}",
         encoding="utf-8",
     )

@@ -85,11 +85,14 @@ def parameters() -> str:
         title="Flexible five-bar, E = 2.0694 GPa, 16 segments, at 0.5 s and before",
     )
     drawing.savefig(IMAGES / "flexible_soft_motion.png")
+    deflections = [f"{1e3 * d:.3g} mm for {E / 1e9:.4g} GPa" for E, _, d in soft]
+    deflections[0] = deflections[0].replace("for", "for E =")
     return f"""\
 ## All parameters, more segments, softer beams
 
-The figure shows the derivatives of the five-bar's motion with respect to all parameters, computed by direct differentiation. The derivative with respect to
-the density depends on the term M' q̈. It is accurate because the accelerations contain no noise.
+The figure shows the derivatives of the five-bar's motion with respect to all parameters, computed by direct differentiation. The derivative with
+respect to the density contains the term M' q̈, where M' is the derivative of the mass matrix. It is accurate because the computed accelerations are
+free of numerical noise.
 
 ![All parameters](images/flexible_parameters.png)
 
@@ -105,7 +108,7 @@ the vibrations of the beam, and therefore need 16 segments or more: with two seg
 
 ![The motion of the softest beam](images/flexible_soft_motion.png)
 
-The bar is {LENGTH:.2f} m long. For the moduli in parentheses, its largest deflections at mid-span are {", ".join(f"{1e3 * d:.3g} mm ({E / 1e9:.4g} GPa)" for E, _, d in soft)}.
+The bar is {LENGTH:.2f} m long. Its largest mid-span deflection is {deflections[0]}, {deflections[1]} and {deflections[2]}.
 """
 
 

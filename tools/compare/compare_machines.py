@@ -54,11 +54,13 @@ step), so the table contains no results of these engines for the vehicle and the
 GRADIENT_TEXT = """\
 ## Gradients
 
-There are two objectives: the squared distance of a point from the origin at the end of the motion, and the integral of its squared speed. For the
-double wishbone, the only objective is the camber angle, with 33 parameters. The limits are targets of the project; no test enforces them.
+There are two objectives: the squared distance of a point from the origin at the end of the motion, and the integral of its squared speed. The double
+wishbone has a single objective, the camber angle, which is differentiated with respect to 33 parameters. The limits in the table are targets of the
+project; no test enforces them.
 
-The other engines cannot differentiate a motion with respect to parameters. Central differences need two motions per parameter, so their columns show the
-time of a later motion multiplied by twice the number of parameters. The time to rebuild and reassemble the models is not included.
+The other engines cannot compute derivatives of a motion with respect to parameters. Central differences require two runs per parameter, so the
+columns for these engines show the time of one run (from the column *later* above) multiplied by twice the number of parameters. The time to rebuild
+and reassemble the models is not included.
 """
 START_TEXT = """\
 ## Start of scissor structures

@@ -34,13 +34,13 @@ STEP = 0.02
 INTRODUCTION = """\
 # Nested loops
 
-Which tolerances are cheapest for a given risk? Without derivatives of statistics, this search needs nested loops: an optimiser varies the tolerances, and each of its steps runs a Monte Carlo study to estimate the risk. [`allocate`](allocation.md) uses derivatives of statistics instead. This page compares both approaches for the [five-bar](gallery.md#cheapest-tolerances) whose bearing force may exceed 35 N in one of 100 machines. To repeat the measurements, run `python tools/compare/compare.py robust`.
+Which tolerances are cheapest for a given risk? Without derivatives of statistics, this search needs nested loops: an optimiser varies the tolerances, and each of its steps runs a Monte Carlo study to estimate the risk. [`allocate`](allocation.md) uses derivatives of statistics instead. This page compares both approaches for the [five-bar](gallery.md#cheapest-tolerances), whose bearing force is allowed to exceed 35 N in at most 1 % of the machines. To repeat the measurements, run `python tools/compare/compare.py robust`.
 """
 SETTINGS = """\
 ## Settings
 
-- **allocate**: the risk is computed by first-order reliability (`statistics="form"`), without verification by samples. The number of runs includes the runs for the [baseline](allocation.md), which is the design with equal tolerances and the same risk.
-- **Nested loops**: SLSQP varies the logarithms of the tolerances, with exact derivatives of the cost. The constraint limits the 99 % quantile of the force. In each step, this quantile is estimated from the samples of one `m.problem(…).ensemble(…)`, always with the same random numbers. Its derivatives are forward differences with steps of 2 %.
+- **allocate**: the risk is computed by the first-order reliability method (`statistics="form"`) and is not verified by sampling. The number of runs includes those for the [baseline](allocation.md), which is the design with equal tolerances and the same risk.
+- **Nested loops**: SLSQP varies the logarithms of the tolerances, with exact derivatives of the cost. The constraint limits the 99 % quantile of the force. In each step, this quantile is estimated from the samples of one `m.problem(…).ensemble(…)`, always with the same random numbers. Its derivatives are approximated by forward differences with steps of 2 %.
 - **Results**: the risk of each design is estimated from 100,000 independent samples and stated with its 95 % confidence interval. Times are CPU seconds, summed over all threads, without compilation.
 """
 

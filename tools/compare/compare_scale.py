@@ -51,10 +51,10 @@ SETTINGS = f"""\
 
 - **Simulated time**: {", ".join(f"{seconds:g} s (N = {size:,})" for size, seconds in DURATIONS.items())}.
   The four-bars reach a singular position after about 0.7 s, beyond the end of all runs.
-- **Error**: each program is also run with a quarter of the step. The error is the largest difference, in micrometres, between the final positions of
-  the two runs, at the ends of the first ten links (or cranks) and of the last link (or crank). With a quarter of the step, the results of the two
-  programs must agree to within the sum of their errors. The trapezoidal rule has order 2: if a program has only a quarter of the other program's
-  error, it could use twice the step.
+- **Error**: each program is run a second time with a quarter of its step size. The error (in micrometres) is the largest difference between the two
+  runs in the final positions of the ends of the first ten links (or cranks) and of the last link (or crank). The results of the two programs at the
+  smaller step size must agree to within the sum of their errors. The trapezoidal rule is of order 2, so a program with a quarter of the other
+  program's error would reach the same error with twice the step size.
 - **Varimech**: the call is `simulate(…, step=1e-3, every=10**9, backend="native")`, without other options. The initial conditions of the four-bars
   are one angle and one speed; `near` gives approximate angles of all other links.
 - **Exudyn**: `TrapezoidalIndex2`, the build without range checks (`exudynFast`), no files, no sensors, sparsity pattern reused.

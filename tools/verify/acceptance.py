@@ -15,11 +15,11 @@ from pages import machine
 
 PAGE = Path(__file__).parents[2] / "docs" / "acceptance.md"
 INTRODUCTION = """\
-# Acceptance figures
+# Acceptance values
 
-`make verify` runs the slow tests, then computes the {count} figures on this page and compares each with its limit. {summary} Unless its name says
-otherwise, a figure is the error of a result with respect to an independent reference: a closed-form solution, another program, other coordinates or
-finite differences. Times depend on the machine.
+`make verify` runs the slow tests, then computes the {count} acceptance values on this page and compares each with its limit. {summary} Unless
+its name says otherwise, each value is the error of a result relative to an independent reference: a closed-form solution, another program, other
+coordinates or finite differences. Times depend on the machine.
 
 {machine}Measured on {date}.
 """

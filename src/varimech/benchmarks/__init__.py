@@ -118,7 +118,7 @@ class Entry:
 BENCHMARKS: dict[str, Entry] = {
     "five-bar": Entry("Sensitivity analysis of a five-bar mechanism (Dopico 2023)", "five_bar"),
     "flexible-five-bar": Entry(
-        "Five-bar mechanism with a flexible bar, and its sensitivities (CILAMCE 2023)",
+        "Five-bar mechanism with a flexible bar, including sensitivities (CILAMCE 2023)",
         "flexible_five_bar",
     ),
     "pendulum": Entry("Simple pendulum (IFToMM A01)", "pendulum"),
@@ -130,16 +130,17 @@ BENCHMARKS: dict[str, Entry] = {
     "bricard": Entry("Bricard's overconstrained mechanism (IFToMM A04)", "bricard"),
     "governor": Entry("Flyball governor with stiff springs (IFToMM A05)", "governor"),
     "spatial-slider-crank": Entry(
-        "Spatial slider-crank with springs, and its sensitivities (IFToMM)", "spatial_slider_crank"
+        "Spatial slider-crank with springs, including sensitivities (IFToMM)",
+        "spatial_slider_crank",
     ),
     "flexible-slider-crank": Entry(
-        "Spatial slider-crank with a flexible rod, and its sensitivities", "flexible_slider_crank"
+        "Spatial slider-crank with a flexible rod, including sensitivities", "flexible_slider_crank"
     ),
     "tree": Entry(
-        "Branched tree in space with every type of joint for open chains, and its sensitivities",
+        "Branched tree in space with every type of joint for open chains, including sensitivities",
         "tree",
     ),
-    "chain": Entry("Hanging chain of N bars, N = 10 and 100, and its sensitivities", "chain"),
+    "chain": Entry("Hanging chain of N bars, N = 10 and 100, including sensitivities", "chain"),
     "pendulum-tolerance": Entry(
         "Pendulum whose length has a tolerance: means and variances of its angle (Choi 2005)",
         "pendulum_tolerance",
@@ -149,41 +150,43 @@ BENCHMARKS: dict[str, Entry] = {
         "slider_crank_tolerance",
     ),
     "two-balls": Entry(
-        "Impact between two equal balls, and its sensitivities (nimblephysics issue 97)",
+        "Impact between two equal balls, including sensitivities (nimblephysics issue 97)",
         "two_balls",
     ),
     "bouncing-ball": Entry(
-        "Ball that bounces infinitely often before it rests, and its sensitivities (Siconos)",
+        "Ball that bounces infinitely often before it rests, including sensitivities (Siconos)",
         "bouncing_ball",
     ),
     "friction-oscillator": Entry(
-        "Oscillator with Coulomb friction that finally sticks, and its sensitivities",
+        "Oscillator with Coulomb friction that finally sticks, including sensitivities",
         "friction_oscillator",
     ),
     "clearance-slider-crank": Entry(
-        "Slider-crank with clearance in its guide, and its sensitivities (Flores 2010)",
+        "Slider-crank with clearance in its guide, including sensitivities (Flores 2010)",
         "clearance_slider_crank",
     ),
-    "newtons-cradle": Entry("Newton's cradle, and its sensitivities", "newtons_cradle"),
-    "rocking-block": Entry("Rocking block, and its sensitivities (Housner 1963)", "rocking_block"),
+    "newtons-cradle": Entry("Newton's cradle, including sensitivities", "newtons_cradle"),
+    "rocking-block": Entry(
+        "Rocking block, including sensitivities (Housner 1963)", "rocking_block"
+    ),
     "sliding-block": Entry(
-        "Block on an incline with dry friction, and its sensitivities", "sliding_block"
+        "Block on an incline with dry friction, including sensitivities", "sliding_block"
     ),
     "rotating-pendulum": Entry(
-        "Rotating pendulum: vibrations about a driven steady motion, and their sensitivities",
+        "Rotating pendulum: vibrations about a driven steady motion, including sensitivities",
         "rotating_pendulum",
     ),
     "cam-follower": Entry(
-        "Eccentric cam: speed at which a flat follower lifts off, and its sensitivity",
+        "Eccentric cam: speed at which a flat follower lifts off, including its sensitivity",
         "cam_follower",
     ),
-    "rolling-disc": Entry("Disc and hoop rolling upright, and their sensitivities", "rolling_disc"),
+    "rolling-disc": Entry("Disc and hoop rolling upright, including sensitivities", "rolling_disc"),
     "gear-train": Entry(
-        "Planetary gear set, gear pair, belt, rack and screw over many turns, and their sensitivities",
+        "Many turns of a planetary gear set, a gear pair, a belt, a rack and a screw, including sensitivities",
         "gear_train",
     ),
     "bicycle": Entry(
-        "Weave and capsize speeds of a bicycle, and their sensitivities (IFToMM)", "bicycle"
+        "Weave and capsize speeds of a bicycle, including sensitivities (IFToMM)", "bicycle"
     ),
 }
 

@@ -25,11 +25,12 @@ def page(outcomes: Mapping[str, Outcome]) -> str:
         " compares them with reference values. The file also names the sources of these values."
         " `varimech benchmark all --page FILE` writes this page.",
         "",
-        "For each benchmark, the table shows the worst check, that is, the check whose error is the"
-        " largest share of its tolerance. Both times refer to a single run: *build* is the time to"
-        " derive and compile the equations and to assemble the initial state, and *run* is the time of"
-        " the integration. The sections below list all checks. In their names, *direct* and *adjoint*"
-        " are the methods that compute a derivative, and (SI) stands for the SI unit of the value.",
+        "For each benchmark, the table shows the worst check, that is, the check with the largest"
+        " ratio of error to tolerance. Both times refer to a single run: *build* is the time to derive"
+        " and compile the equations and to assemble the initial state, and *run* is the integration"
+        " time. The sections below list all checks. In the names of the checks, *direct* and *adjoint*"
+        " denote the method by which a derivative is computed, and (SI) means that the value is in SI"
+        " units.",
         "",
         f"Machine: {_machine()}.",
         "",

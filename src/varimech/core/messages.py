@@ -1,7 +1,7 @@
 """Messages as data: text with the caller's arguments in it, which each interface writes in its own
 syntax.
 
-    Message("{step} takes equal steps and {tolerance} chooses them: give one of the two")
+    Message("{step} sets a fixed step size and {tolerance} selects adaptive steps")
     Message("mechanism {!r} has a beam: use {coordinates}", name, coordinates="natural")
     Message("give {} rough angles", Call("start", near=...))
 
