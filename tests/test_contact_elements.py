@@ -274,7 +274,8 @@ def test_units_of_dry_friction() -> None:
     with pytest.raises(vm.ModelError, match="'2 kg' has the wrong dimension; expected N"):
         m.dry_friction("four", "angular_velocity('a')", sliding="2 kg")
     m.stop("five", "angle('a')", lower="-90 deg", upper="90 deg", stiffness="50 N*m/rad")
-    m.stop("six", "displacement('guide')", lower="-5 mm", stiffness="5 N/mm", damping="3 N*s/m")
+    compliant = {"stiffness": "5 N/mm", "damping": "3 N*s/m", "law": "kelvin-voigt"}
+    m.stop("six", "displacement('guide')", lower="-5 mm", **compliant)
     six: Any = m.forces["six"]
     assert float(six.lower) == -5e-3 and float(six.stiffness) == 5e3
 
@@ -916,3 +917,38 @@ def test_reactions_know_compliant_surfaces_and_smooth_friction(coordinates: str)
         for kind in ("stop", "force")
     )
     np.testing.assert_allclose(stop, force, rtol=1e-7, atol=1e-7)
+
+
+WRONG_UNITS = {
+    "Hertz": (
+        {"stiffness": "50 N/mm", "exponent": 1.5},
+        "stiffness = '50 N/mm' has the unit of a force law with exponent 1, but the exponent is 1.5;"
+        " give the number in N/m**1.5, without a unit",
+    ),
+    "the default exponent": (
+        {"stiffness": "50 N/mm", "law": "lankarani-nikravesh", "restitution": 0.5},
+        "has the unit of a force law with exponent 1, but the exponent is 1.5",
+    ),
+    "damping of another law": (
+        {"stiffness": 5e4, "damping": "3 N·s/m"},
+        "damping = '3 N·s/m' has the wrong unit for the law 'hunt-crossley'; use s/m or s/rad",
+    ),
+    "damping factor": (
+        {"stiffness": 5e4, "damping": "3 s/m", "law": "kelvin-voigt"},
+        "damping = '3 s/m' has the wrong unit for the law 'kelvin-voigt'; use N·s/m or N·m·s/rad",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "says"), WRONG_UNITS.values(), ids=WRONG_UNITS)
+def test_units_that_do_not_belong_to_the_law_are_refused(
+    arguments: dict[str, Any], says: str
+) -> None:
+    m = vm.Mechanism("block", gravity=(0, -9.81))
+    m.ground_point("O", (0, 0))
+    m.body("block", mass=1.0, inertia=0.1, points={"S": (0, 0)})
+    m.prismatic("guide", "ground.O", "block.S", axis=(0, 1))
+    with pytest.raises(vm.ModelError) as caught:
+        m.stop("floor", "displacement('guide')", lower=0.0, **arguments)
+    assert says in str(caught.value)
+    m.stop("floor", "displacement('guide')", lower=0.0, stiffness="50 N/mm", damping="3 s/m")

@@ -109,7 +109,7 @@ def test_a_pendulum_on_a_rotating_arm(coordinates: str) -> None:
     np.testing.assert_allclose(
         modes.dataset["frequency_derivative"], [[f / 1.0, -f / 0.8, f / 10]], rtol=1e-9
     )
-    with pytest.raises(vm.ModelError, match='at="steady"'):
+    with pytest.raises(vm.ModelError, match="at='steady'"):
         m.modes()
 
 

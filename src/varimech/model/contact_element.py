@@ -12,6 +12,7 @@ import casadi as ca
 
 from ..core.errors import Label, ModelError
 from ..core.symbols import SX
+from ..core.units import is_of_kind
 from . import compliance, fields, friction_law
 from .body import Frames
 from .compliance import Compliance
@@ -143,6 +144,7 @@ class ContactElement(Force):
                 remedy='use friction_law="coulomb", or give a stiffness',
             )
         self._check_law()
+        self._check_units(model)
         if self.static_friction is not None:
             more = self.static_friction - self.friction
             model.parameter_set.require(
@@ -178,6 +180,38 @@ class ContactElement(Force):
                 value=self.law,
                 remedy="give a stiffness as well, or omit the law",
             )
+
+    @property
+    def _exponent(self) -> SX:
+        default = compliance.EXPONENTS.get(self.law, 1.0)
+        return SX(default) if self.exponent is None else self.exponent
+
+    def _check_units(self, model: ModelData) -> None:
+        """Check the units of coefficients whose dimension depends on the law."""
+        if self.is_rigid:
+            return
+        n = self._exponent
+        units: dict[str, tuple[str, ...]] = {
+            "stiffness": ("N/m", "N·m/rad") if n.is_constant() and float(n) == 1 else (),
+            "damping": ("s/m", "s/rad")
+            if self.law == compliance.HUNT_CROSSLEY
+            else ("N·s/m", "N·m·s/rad"),
+        }
+        for name, accepted in units.items():
+            own = model.parameter_set.unit_of(self.given[name])
+            if not own or any(is_of_kind(own, unit) for unit in accepted):
+                continue
+            if accepted:
+                problem = f"has the wrong unit for the law {self.law!r}"
+                remedy = f"use {' or '.join(accepted)}"
+            else:
+                power = f"{float(n):g}" if n.is_constant() else str(n)
+                problem = (
+                    f"has the unit of a force law with exponent 1, but the exponent is {power}"
+                )
+                remedy = f"give the number in N/m**{power}, without a unit"
+            label = Label(self.label, name)
+            raise ModelError(problem, label=label, value=self.given[name], remedy=remedy)
 
     def coordinates(self) -> tuple[OwnCoordinate, ...]:
         """Impact speeds that its law stores, one for each gap."""
@@ -251,14 +285,7 @@ class ContactElement(Force):
         if self.stiffness is None:
             return []
         μ, μ0 = self._coefficients
-        exponent = compliance.EXPONENTS.get(self.law, 1.0)
-        law = Compliance(
-            self.law,
-            self.stiffness,
-            SX(exponent) if self.exponent is None else self.exponent,
-            self.damping,
-            self.restitution,
-        )
+        law = Compliance(self.law, self.stiffness, self._exponent, self.damping, self.restitution)
         speeds = [state.state(c.name) for c in self._impact_speeds]
         efforts = []
         for k, g in enumerate(self.gaps(frames, state)):

@@ -190,11 +190,16 @@ class ParameterSet:
         """
         if len(units) < 2:
             return units[0]
-        own = value.unit if isinstance(value, Parameter) else ""
-        if isinstance(value, str):
-            own = (split_quantity(value) or (0.0, ""))[1]
-            own = self.parameters[value].unit if value in self.parameters else own
+        own = self.unit_of(value)
         return next((unit for unit in units if own and is_of_kind(own, unit)), units[0])
+
+    def unit_of(self, value: object) -> str:
+        """Return the unit of a quantity or a parameter; empty for other values."""
+        if isinstance(value, str) and value in self.parameters:
+            value = self.parameters[value]
+        if isinstance(value, Parameter):
+            return value.unit
+        return (split_quantity(value) or (0.0, ""))[1] if isinstance(value, str) else ""
 
     def _nominal(self, expression: SX) -> float:
         """Nominal value of a scalar."""
