@@ -13,6 +13,7 @@ import re
 
 import casadi as ca
 
+from ..core.symbols import for_writing
 from ..stages.plan import lanes, row_length
 
 # patterns of the statements that CasADi writes
@@ -34,7 +35,7 @@ def column_source(column: ca.Function, columns: int, shared: int, width: int | N
             for plain numbers in rows without padding, as on a GPU.
     """
     generator = ca.CodeGenerator("column", {"with_header": False, "casadi_int": "long long int"})
-    generator.add(column)
+    generator.add(for_writing(column))
     body = re.search(
         r"static int casadi_f0\(.*?\{\n(.*?)\n  return 0;\n\}", generator.dump(), re.DOTALL
     )

@@ -23,7 +23,7 @@ import casadi as ca
 
 from ..core.lazy import lazy
 from ..core.progress import ProgressCallback
-from ..core.symbols import CSE_LONGEST
+from ..core.symbols import CSE_LONGEST, for_writing
 from ..stages.plan import Plan, lanes
 from .background import Work, in_background
 from .batch import DONE
@@ -144,7 +144,7 @@ class NativeProgram:
             elif columns is not None:
                 pieces.append(column_source(function, columns, 1, width))
             else:
-                generator.add(function)
+                generator.add(for_writing(function))
         for kernel in self.kernels.of_numbers:
             generator.add(kernel)
         p = self.program

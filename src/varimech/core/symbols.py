@@ -11,10 +11,16 @@ import casadi as ca
 SX = ca.SX
 Instruction = tuple[int, list[SX], list[int]]
 """CasADi's operation code, the operands, and the indices of the result."""
-CSE_LONGEST = 20_000
-"""Instructions of a function up to which CasADi eliminates common subexpressions. It takes some 7 µs
-for each (1.2 s for the step of a UPS platform), simplify.c 0.05 µs; but functions that are not
-executed as bytecode or in pieces need CasADi's.
+CSE_LONGEST = 4_000
+"""Instructions of a function up to which CasADi eliminates its common subexpressions as soon as it is
+derived. That takes 2 to 7 µs for each (1.2 s for the step of a UPS platform), simplify.c 0.05 µs.
+Longer functions are simplified as bytecode, and before C text is written of them as a whole
+(`WRITTEN_LONGEST`). Of 4,000 and 20,000, the smaller limit took 18 % off the time of tests that
+derive many functions; 1,000 took no more off.
+"""
+WRITTEN_LONGEST = 20_000
+"""Instructions up to which a function that is written as one C function has its common subexpressions
+eliminated before, which takes CasADi less time than it saves the compiler.
 """
 NOT_SYMBOLIC = (TypeError, ValueError, RuntimeError, NotImplementedError)
 """Exceptions that CasADi raises for a value that is neither a number nor an expression."""
@@ -96,3 +102,11 @@ def without_repetitions(arguments: list[SX], results: list[SX]) -> list[SX]:
     """
     count = ca.Function("count", arguments, results).n_instructions()
     return list(ca.cse(results)) if count <= CSE_LONGEST else results
+
+
+def for_writing(function: ca.Function) -> ca.Function:
+    """Return the function to be written as one C function: without common subexpressions."""
+    if not CSE_LONGEST < function.n_instructions() <= WRITTEN_LONGEST:
+        return function
+    arguments = function.sx_in()
+    return ca.Function(function.name(), arguments, ca.cse(function.call(arguments)))
